@@ -10,6 +10,8 @@
 #include <hearth/core/philox.hpp>
 #include <hearth/io.hpp>
 #include <hearth/nn.hpp>
+#include <hearth/op/at.hpp>
+#include <hearth/op/onnx_export.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 #include <hearth/weights.hpp>
@@ -111,6 +113,35 @@ std::map<std::string, int> operators_in(std::span<const std::byte> bytes) {
     for (const onnx::NodeProto& node : model.graph().node())
         if (node.op_type() != "Constant") ++counts[node.op_type()];
     return counts;
+}
+
+// An application's operator: 2 x, which ONNX has as a sum.
+constinit const OpDef kTwice = {
+    .name = "test_twice",
+    .summary = "2 x",
+    .inputs = {{"x"}},
+    .infer = [](InferContext& call) { return call.one(call.dtype(0), call.shape(0)); },
+    .compute = compute_float([](auto& c) { return c.x(0) + c.x(0); }),
+    .onnx_export =
+        [](OnnxExportCall& c) {
+            if (c.shape(0).rank() != 2) return false;
+            c.write("Add", {c.in(0), c.in(0)});
+            return true;
+        },
+};
+
+TEST(ExportOnnx, AnApplicationsOperatorIsWrittenByTheRuleOfItsRecord) {
+    const auto exported = [](const Shape& shape) {
+        Trace trace("main");
+        trace.output("y", apply_one(kTwice, {trace.input("x", shape)}));
+        return export_onnx(trace.build().value());
+    };
+    const auto bytes = exported({kBatch, 3});
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    EXPECT_EQ(operators_in(*bytes), (std::map<std::string, int>{{"Add", 1}}));
+    const auto refused = exported({3});
+    EXPECT_NE(refused.status().message().find("test_twice"), std::string::npos)
+        << refused.status().message();
 }
 
 /// Writes the trace, expects these operators and no others, and that it computes the same when

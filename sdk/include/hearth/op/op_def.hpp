@@ -241,6 +241,11 @@ struct OnnxMapping {
     std::vector<Tensor> (*import)(OnnxCall&) = nullptr;
 };
 
+/// Context of an export rule; see hearth/op/onnx_export.hpp.
+struct OnnxExportCall;
+/// Writes a node to an ONNX model, or returns false if ONNX cannot express this use of the operator.
+using OnnxExportRule = bool (*)(OnnxExportCall&);
+
 struct Tolerance {
     double f32 = 1e-5;  ///< relative to max(1, |reference|)
     double f16 = 2e-3;
@@ -278,6 +283,9 @@ struct OpDef {
     std::vector<Tensor> (*vjp)(VjpContext&) = nullptr;
     bool stops_gradient = false;
 
+    /// Null: an operator whose first mapping has no import function is written as that one, with
+    /// the same inputs and attributes; others are exported as their decomposition.
+    OnnxExportRule onnx_export = nullptr;
     FixedList<OnnxMapping, 6> onnx;
     void (*samples)(Samples&) = nullptr;
     Tolerance tolerance = {};

@@ -3,6 +3,7 @@
 
 // Activation functions.  At a kink the gradient is PyTorch's choice.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -172,6 +173,7 @@ constinit const OpDef kOps[] = {
             const Tensor density = exp(square(x) * -0.5) * (0.5 * kGeluScale);
             return {v.cotangent() * (cdf + x * density)};
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Gelu", 20, import_gelu}},
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },
@@ -191,6 +193,7 @@ constinit const OpDef kOps[] = {
             const Tensor slope = (square(x) * (3 * kGeluCubic) + 1.0) * kGeluScale;
             return {v.cotangent() * 0.5 * (t + 1.0 + x * (1.0 - square(t)) * slope)};
         },
+        .onnx_export = onnx_export::gelu_tanh,
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },
     {
@@ -206,6 +209,7 @@ constinit const OpDef kOps[] = {
             const Tensor s = sigmoid(v.in(0));
             return {v.cotangent() * s * (v.in(0) * (1.0 - s) + 1.0)};
         },
+        .onnx_export = onnx_export::silu,
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },
     {

@@ -3,6 +3,7 @@
 
 // Element-wise arithmetic with broadcasting.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -138,6 +139,7 @@ constinit const OpDef kOps[] = {
         .infer = same_as_input,
         .compute = at_wrapping([](auto& c) { return -c.x(0); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
+        .onnx_export = onnx_export::neg,
         .onnx = {{"Neg", 6}},
         .samples =
             [](Samples& s) {
@@ -160,6 +162,7 @@ constinit const OpDef kOps[] = {
             const Tensor to_exponent = where(is_flat, 0.0, g * v.out() * log(a));
             return {sum_to_shape(to_base, a.shape()), sum_to_shape(to_exponent, b.shape())};
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Pow", 7, import_pow}},
         .samples = [](Samples& s) { binary_samples(s, 0.25, 3); },
         .tolerance = {.f32 = 1e-4},
@@ -176,6 +179,7 @@ constinit const OpDef kOps[] = {
             return {sum_to_shape(g, v.in(0).shape()),
                     neg(sum_to_shape(g * floor(v.in(0) / v.in(1)), v.in(1).shape()))};
         },
+        .onnx_export = onnx_export::mod,
         .onnx = {{"Mod", 10, import_mod}},
         .samples =
             [](Samples& s) {
@@ -197,6 +201,7 @@ constinit const OpDef kOps[] = {
             return {sum_to_shape(g, v.in(0).shape()),
                     neg(sum_to_shape(g * whole, v.in(1).shape()))};
         },
+        .onnx_export = onnx_export::fmod,
         .samples =
             [](Samples& s) {
                 binary_samples(s, 0.5, 3);
@@ -213,6 +218,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return extremum_vjp(v, less(v.in(0), v.in(1)), less(v.in(1), v.in(0)));
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Min", 8, import_minimum}},
         .samples =
             [](Samples& s) {
@@ -229,6 +235,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return extremum_vjp(v, less(v.in(1), v.in(0)), less(v.in(0), v.in(1)));
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Max", 8, import_maximum}},
         .samples =
             [](Samples& s) {
@@ -296,6 +303,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {v.cotangent() * -0.5 * v.out() / v.in(0)};
         },
+        .onnx_export = onnx_export::rsqrt,
         .samples = [](Samples& s) { unary_samples(s, 0.25, 3); },
     },
 };

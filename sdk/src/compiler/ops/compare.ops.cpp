@@ -4,6 +4,7 @@
 // Comparisons, logic, selection and conversion. Only `where`, `clamp` and `cast` have gradients:
 // bools receive no cotangent.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -54,6 +55,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"a", TypeClass::kAny}, {"b", TypeClass::kAny}},
         .infer = broadcast_to_bool,
         .compute = compute_any([](auto& c) { return c.x(0) != c.x(1); }),
+        .onnx_export = onnx_export::not_equal,
         .samples = comparison_samples,
     },
     {
@@ -152,6 +154,7 @@ constinit const OpDef kOps[] = {
             return logical_or(c.attrs().flag("detect_positive") ? positive : never,
                               c.attrs().flag("detect_negative") ? negative : never);
         }),
+        .onnx_export = onnx_export::same,
         .onnx = {{"IsInf", 10, import_is_inf}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
@@ -202,6 +205,7 @@ constinit const OpDef kOps[] = {
                                               less_equal(v.in(0), v.attrs.real("high")));
             return {where(inside, v.cotangent(), 0.0)};
         },
+        .onnx_export = onnx_export::clamp,
         .onnx = {{"Clip", 6, import_clip}},
         .samples =
             [](Samples& s) {
@@ -236,6 +240,7 @@ constinit const OpDef kOps[] = {
             if (!is_floating(v.in(0).dtype())) return {Tensor()};
             return {cast(v.cotangent(), v.in(0).dtype())};
         },
+        .onnx_export = onnx_export::cast,
         .onnx = {{"Cast", 6, import_cast}},
         .samples =
             [](Samples& s) {
@@ -267,6 +272,7 @@ constinit const OpDef kOps[] = {
         .infer = same_as_input,
         .compute = compute_any([](auto& c) { return c.x(0); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent()}; },
+        .onnx_export = onnx_export::identity,
         .onnx = {{"Identity", 1, import_identity}},
         .samples =
             [](Samples& s) {
@@ -282,6 +288,7 @@ constinit const OpDef kOps[] = {
         .infer = same_as_input,
         .compute = compute_any([](auto& c) { return c.x(0); }),
         .stops_gradient = true,
+        .onnx_export = onnx_export::identity,
         .samples = [](Samples& s) { unary_samples(s); },
     },
 };

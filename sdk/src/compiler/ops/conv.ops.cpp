@@ -21,6 +21,7 @@
 #include "compiler/ops/conv_onnx.hpp"
 #include "compiler/ops/cpu_conv_strips.hpp"
 #include "compiler/ops/elements.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/windows.hpp"
 
 #include <algorithm>
@@ -512,6 +513,7 @@ constinit const OpDef kOps[] = {
             return {conv_node("conv_transpose", g, w, v.attrs, x.shape()),
                     conv_node("conv_weights", x, g, v.attrs, w.shape())};
         },
+        .onnx_export = onnx_export::conv,
         .onnx = {{"Conv", 1, import_conv},
                  {"ConvInteger", 10, import_conv_integer},
                  {"QLinearConv", 10, import_qlinear_conv}},
@@ -535,6 +537,7 @@ constinit const OpDef kOps[] = {
             return {conv_node("conv", g, w, v.attrs, y.shape()),
                     conv_node("conv_weights", g, y, v.attrs, w.shape())};
         },
+        .onnx_export = onnx_export::conv_transpose,
         .onnx = {{"ConvTranspose", 1, import_conv_transpose}},
         .samples = conv_transpose_samples,
         .tolerance = {.f32 = 2e-5, .f16 = 1e-2},
@@ -683,6 +686,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {patches(v.cotangent(), unfold_window(v.attrs), v.attrs.integers("count"))};
         },
+        .onnx_export = onnx_export::fold,
         .onnx = {{"Col2Im", 18, import_col2im}},
         .samples =
             [](Samples& s) {

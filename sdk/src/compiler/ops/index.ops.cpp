@@ -7,6 +7,7 @@
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/lines.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -209,6 +210,7 @@ constinit const OpDef kOps[] = {
                               {{"axis", axis}, {"shape", v.in(0).shape()}}),
                     Tensor()};
         },
+        .onnx_export = onnx_export::gather,
         .onnx = {{"Gather", 1, import_gather}},
         .samples = gather_samples,
     },
@@ -270,6 +272,7 @@ constinit const OpDef kOps[] = {
                                      v.attrs.integer("axis"), "add"),
                     Tensor()};
         },
+        .onnx_export = onnx_export::gather,
         .onnx = {{"GatherElements", 11, import_gather_elements}},
         .samples = gather_elements_samples,
     },
@@ -293,6 +296,7 @@ constinit const OpDef kOps[] = {
             return select(from_front == out[axis], c.value(1), c.value(0));
         }),
         .stops_gradient = true,
+        .onnx_export = onnx_export::one_hot,
         .onnx = {{"OneHot", 9, import_one_hot}},
         .samples =
             [](Samples& s) {

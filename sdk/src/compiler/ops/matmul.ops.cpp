@@ -4,6 +4,7 @@
 // Matrix products with broadcasting batch axes.
 
 #include "compiler/ops/elements.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/ops/sum_type.hpp"
@@ -180,6 +181,7 @@ constinit const OpDef kOps[] = {
             return {cast(sum_to_shape(to_a, a.shape()), a.dtype()),
                     cast(sum_to_shape(to_b, b.shape()), b.dtype())};
         },
+        .onnx_export = onnx_export::matmul,
         .onnx = {{"MatMul", 1, import_matmul}},
         .samples = matmul_samples,
         .tolerance = {.f32 = 2e-5},

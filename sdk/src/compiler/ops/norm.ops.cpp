@@ -5,6 +5,7 @@
 // standard deviation over the given axes. Layer, instance, group and batch normalization differ in
 // the axes and in the shape of scale and bias.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -226,6 +227,7 @@ constinit const OpDef kOps[] = {
             return {sum_to_shape(to_x, v.in(0).shape()), neg(sum_to_shape(to_x, v.in(1).shape())),
                     sum_to_shape(to_x * v.out() * inverse * -0.5, v.in(2).shape())};
         },
+        .onnx_export = onnx_export::standardize,
         .samples =
             [](Samples& s) {
                 const auto add = [&s](const Shape& x, const Shape& moments) {

@@ -5,6 +5,7 @@
 // graph is built; the gradient of a maximum goes to the first element that attains it.
 
 #include "compiler/ops/conv_onnx.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/windows.hpp"
 
 #include <algorithm>
@@ -157,6 +158,7 @@ constinit const OpDef kOps[] = {
                               back_attrs(pool_window(v.attrs), v.attrs.integers("extents"),
                                          spatial_extents(v.in(0).shape())))};
         },
+        .onnx_export = onnx_export::max_pool,
         .onnx = {{"MaxPool", 1, import_max_pool}},
         .samples = max_samples,
     },
@@ -274,6 +276,7 @@ constinit const OpDef kOps[] = {
                               back_attrs(pool_window(v.attrs), v.attrs.integers("extents"),
                                          spatial_extents(v.in(0).shape())))};
         },
+        .onnx_export = onnx_export::window_sum,
         .onnx = {{"AveragePool", 1, import_average_pool}, {"LpPool", 1, import_lp_pool}},
         .samples = pool_samples,
     },

@@ -4,6 +4,7 @@
 // Reductions. The records keep the reduced axes with extent 1, so that results broadcast against
 // their inputs; the functions drop these axes unless keep_dims is set.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -66,6 +67,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {expand(v.cotangent(), v.in(0).shape())};
         },
+        .onnx_export = onnx_export::reduce,
         .onnx = {{"ReduceSum", 1, import_reduce_sum}},
         .samples =
             [](Samples& s) {
@@ -90,6 +92,7 @@ constinit const OpDef kOps[] = {
             for (size_t i = axes.size(); i-- > 0;) g = g * product_of_others(partial[i], axes[i]);
             return {g};
         },
+        .onnx_export = onnx_export::reduce,
         .onnx = {{"ReduceProd", 1, import_reduce_prod}},
         .samples = reduce_samples,
     },
@@ -102,6 +105,7 @@ constinit const OpDef kOps[] = {
         .reduce = ReduceOp::kMax,
         .infer = reduce_axes,
         .vjp = reduce_extremum_vjp,
+        .onnx_export = onnx_export::reduce,
         .onnx = {{"ReduceMax", 1, import_reduce_max}},
         .samples =
             [](Samples& s) {
@@ -118,6 +122,7 @@ constinit const OpDef kOps[] = {
         .reduce = ReduceOp::kMin,
         .infer = reduce_axes,
         .vjp = reduce_extremum_vjp,
+        .onnx_export = onnx_export::reduce,
         .onnx = {{"ReduceMin", 1, import_reduce_min}},
         .samples =
             [](Samples& s) {
@@ -204,6 +209,7 @@ constinit const OpDef kOps[] = {
                 return c.in(0, place);
             });
         }),
+        .onnx_export = onnx_export::arg,
         .onnx = {{"ArgMax", 1, import_argmax}},
         .samples = arg_samples,
     },
@@ -222,6 +228,7 @@ constinit const OpDef kOps[] = {
                 return c.in(0, place);
             });
         }),
+        .onnx_export = onnx_export::arg,
         .onnx = {{"ArgMin", 1, import_argmin}},
         .samples = arg_samples,
     },
@@ -236,6 +243,7 @@ constinit const OpDef kOps[] = {
         .compute =
             compute_float([](auto& c) { return c.number(c.count_of(c.attrs().shape("shape"))); }),
         .stops_gradient = true,
+        .onnx_export = onnx_export::extent,
         .samples =
             [](Samples& s) {
                 s.add({}, {{"shape", Shape{}}, {"dtype", DType::kF32}});

@@ -5,6 +5,7 @@
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/lines.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/shaders/define.hpp"
@@ -329,6 +330,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {apply_one(op("cumsum"), {v.cotangent()}, reversed(v.attrs))};
         },
+        .onnx_export = onnx_export::cumsum,
         .onnx = {{"CumSum", 11, import_cumsum}},
         .samples = [](Samples& s) { scan_samples(s, -2, 2); },
         .tolerance = {.f32 = 1e-4},
@@ -349,6 +351,7 @@ constinit const OpDef kOps[] = {
                     call, [](Scalar a, Scalar b) { return a * b; }, 1);
             },
         .vjp = cumprod_vjp,
+        .onnx_export = onnx_export::cumprod,
         .onnx = {{"CumProd", 26, import_cumprod}},
         // Near 1, to keep long products in range.
         .samples = [](Samples& s) { scan_samples(s, 0.9, 1.1); },

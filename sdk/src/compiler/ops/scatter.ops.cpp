@@ -7,6 +7,7 @@
 // range is discarded.
 
 #include "compiler/ops/elements.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -640,6 +641,7 @@ constinit const OpDef kOps[] = {
                 apply_one(op("scatter_nd"), {zeros_like(v.in(0)), v.in(1), v.cotangent()}, attrs),
                 Tensor()};
         },
+        .onnx_export = onnx_export::gather_nd,
         .onnx = {{"GatherND", 11, import_gather_nd}},
         .samples = gather_nd_samples,
     },
@@ -658,6 +660,7 @@ constinit const OpDef kOps[] = {
                                    v.in(1),
                                    {{"batch_dims", v.attrs.integer("batch_dims")}}});
         },
+        .onnx_export = onnx_export::scatter_nd,
         .onnx = {{"ScatterND", 11, import_scatter_nd}},
         .samples = [](Samples& s) { scatter_nd_samples(s, true); },
     },
@@ -677,6 +680,7 @@ constinit const OpDef kOps[] = {
                                    v.in(1),
                                    {{"axis", v.attrs.integer("axis")}}});
         },
+        .onnx_export = onnx_export::scatter_elements,
         .onnx = {{"Scatter", 9, import_scatter_elements},
                  {"ScatterElements", 11, import_scatter_elements}},
         .samples = [](Samples& s) { scatter_elements_samples(s, true); },
@@ -793,6 +797,7 @@ constinit const OpDef kOps[] = {
         },
         .compute = compute_any([](auto& c) { return c.number(c.linear()); }),
         .stops_gradient = true,
+        .onnx_export = onnx_export::iota,
         .samples =
             [](Samples& s) {
                 s.add({}, {{"shape", Shape{7}}, {"dtype", DType::kF32}});

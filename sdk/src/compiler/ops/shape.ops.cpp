@@ -3,6 +3,7 @@
 
 // Operators that only move elements: views, concatenation and padding.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -194,6 +195,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {reshape(v.cotangent(), v.in(0).shape())};
         },
+        .onnx_export = onnx_export::reshape,
         .onnx = {{"Reshape", 5, import_reshape}},
         .samples =
             [](Samples& s) {
@@ -225,6 +227,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {transpose(v.cotangent(), inverse(v.attrs.integers("perm")))};
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Transpose", 1, import_transpose}},
         .samples =
             [](Samples& s) {
@@ -250,6 +253,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {sum_to_shape(v.cotangent(), v.in(0).shape())};
         },
+        .onnx_export = onnx_export::expand,
         .onnx = {{"Expand", 8, import_expand}},
         .samples =
             [](Samples& s) {
@@ -313,6 +317,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             return {flip(v.cotangent(), v.attrs.integers("axes"))};
         },
+        .onnx_export = onnx_export::flip,
         .samples =
             [](Samples& s) {
                 s.add({{7}}, {{"axes", List{0}}});
@@ -348,6 +353,7 @@ constinit const OpDef kOps[] = {
                                {"shape", v.in(0).shape()},
                                {"value", 0.0}})};
         },
+        .onnx_export = onnx_export::slice,
         .onnx = {{"Slice", 1, import_slice}},
         .samples =
             [](Samples& s) {
@@ -401,6 +407,7 @@ constinit const OpDef kOps[] = {
                                {"steps", steps},
                                {"shape", v.in(0).shape()}})};
         },
+        .onnx_export = onnx_export::pad,
         .onnx = {{"Pad", 2, import_pad}},
         .samples =
             [](Samples& s) {
@@ -479,6 +486,7 @@ constinit const OpDef kOps[] = {
             }
             return parts;
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Concat", 4, import_concat}},
         .samples =
             [](Samples& s) {

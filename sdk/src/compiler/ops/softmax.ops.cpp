@@ -3,6 +3,7 @@
 
 // Softmax and log-softmax: composites with gradient rules of their own.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 
@@ -109,6 +110,7 @@ constinit const OpDef kOps[] = {
             const Tensor weighted = v.cotangent() * v.out();
             return {weighted - v.out() * sum(weighted, {v.attrs.integer("axis")}, true)};
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"Softmax", 1, import_softmax}},
         .samples = softmax_samples,
     },
@@ -130,6 +132,7 @@ constinit const OpDef kOps[] = {
             const Tensor total = sum(v.cotangent(), {v.attrs.integer("axis")}, true);
             return {v.cotangent() - exp(v.out()) * total};
         },
+        .onnx_export = onnx_export::same,
         .onnx = {{"LogSoftmax", 1, import_log_softmax}},
         .samples = softmax_samples,
     },

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/lines.hpp"
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/shaders/define.hpp"
@@ -284,6 +285,7 @@ constinit const OpDef kOps[] = {
         .decompose = sort_by_merging,
         .vjp = no_gradient,
         .stops_gradient = true,
+        .onnx_export = onnx_export::argsort,
         .onnx = {{"TopK", 1, import_top_k}},
         .samples = sort_samples,
     },

@@ -4,6 +4,7 @@
 // Walks through decision trees that are stored as tables, so that the size of a kernel does not
 // depend on the number of trees.
 
+#include "compiler/ops/onnx_export.hpp"
 #include "compiler/ops/rules.hpp"
 
 namespace hearth {
@@ -98,6 +99,7 @@ constexpr OpDef kOps[] = {
         .infer = infer_walk,
         .compute = compute_float(WalkRule{}),
         .stops_gradient = true,
+        .onnx_export = onnx_export::walk_trees,
         .samples = walk_samples,
     },
 };

@@ -8,6 +8,7 @@
 #include "compiler/ir/rewrite.hpp"
 #include "core/bytes.hpp"
 #include "import/onnx/onnx_export_groups.hpp"
+#include "import/onnx/onnx_writer.hpp"
 
 #include <hearth/io.hpp>
 #include <hearth/ops.hpp>
@@ -42,7 +43,7 @@ class Decomposition {
 
     static Parts decompose(Trace& trace, const Node& node, std::span<const Tensor> inputs) {
         if (node.op->traits.unpacks_elements) return unpacked(trace, node, inputs[0]);
-        if (node.op->decompose == nullptr || find_export_rule(*node.op) != nullptr) return {};
+        if (node.op->decompose == nullptr || export_rule(*node.op) != nullptr) return {};
         if (node.op->name == "normalize" &&
             is_layer_normalization(node.attrs, inputs[0].dtype(), inputs[0].shape()))
             return {};
@@ -177,7 +178,7 @@ class Exporter {
             const Node& node = graph_.nodes[id];
             const auto group = groups.find(id);
             if (group == groups.end())
-                write({id, node.inputs, SIZE_MAX, {}, find_export_rule(*node.op)}, node);
+                write({id, node.inputs, SIZE_MAX, {}, export_rule(*node.op)}, node);
             else
                 write(group->second, node);
         }
@@ -185,12 +186,16 @@ class Exporter {
 
     void write(const OnnxGroup& group, const Node& last) {
         const Node& core = graph_.nodes[group.core];
-        OnnxExportCall call{writer_, graph_, core, {}, {}};
+        OnnxExportCall call{writer_, *core.op, core.attrs};
+        for (ValueId v : core.inputs) call.input_types.push_back(type_of(v));
+        for (ValueId v : core.outputs) call.output_types.push_back(type_of(v));
         for (size_t i = 0; i < group.inputs.size(); ++i)
             call.inputs.push_back(input_name(group.inputs[i], i >= group.first_flat));
         for (ValueId id : last.outputs) call.outputs.push_back(name_of_value(id));
         if (!group.write || !group.write(call)) ++missing_[core.op->name];
     }
+
+    TensorType type_of(ValueId v) const { return {graph_.values[v].dtype, graph_.values[v].shape}; }
 
     std::string input_name(ValueId id, bool is_flat) {
         if (id == kInvalidId) return {};

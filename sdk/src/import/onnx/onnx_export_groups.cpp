@@ -5,6 +5,8 @@
 
 #include "import/onnx/onnx_export_groups.hpp"
 
+#include "compiler/ops/onnx_export.hpp"
+
 #include <algorithm>
 
 namespace hearth {
@@ -12,7 +14,7 @@ namespace hearth {
 namespace {
 
 using List = std::vector<int64_t>;
-using Names = OnnxWriter::Names;
+using Names = OnnxNodes::Names;
 
 bool is_single_or_half(DType dtype) {
     return dtype == DType::kF32 || dtype == DType::kF16;
@@ -158,7 +160,7 @@ class Finder {
                                      {core->inputs[0], core->inputs[1], b},
                                      2,
                                      {},
-                                     find_export_rule(*core->op)};
+                                     export_rule(*core->op)};
                 absorbed_.resize(before);
             }
         }
@@ -314,8 +316,11 @@ class Finder {
         int64_t elements = 1;
         for (int64_t k : sum->attrs.integers("kernel")) elements *= k;
         if (!is_count(div.inputs[1], Dim(elements))) return {};
-        if (!is_average_pool(sum->attrs, shape(sum->inputs[0]), shape(sum->outputs[0]))) return {};
-        return OnnxGroup{id_of(*sum), {sum->inputs[0]}, SIZE_MAX, {}, write_average_pool};
+        if (!onnx_export::is_average_pool(sum->attrs, shape(sum->inputs[0]),
+                                          shape(sum->outputs[0])))
+            return {};
+        return OnnxGroup{
+            id_of(*sum), {sum->inputs[0]}, SIZE_MAX, {}, onnx_export::write_average_pool};
     }
 
     const Graph& graph_;
@@ -331,6 +336,11 @@ bool is_layer_normalization(const Attrs& attrs, DType dtype, const Shape& x) {
     if (axes.empty() || !attrs.flag("centred") || !is_single_or_half(dtype)) return false;
     return are_trailing(axes, x.rank(), static_cast<int>(axes[0])) &&
            !trailing_shape(x, static_cast<int>(axes[0])).has_batch();
+}
+
+OnnxExportRule export_rule(const OpDef& op) {
+    if (op.onnx_export != nullptr) return op.onnx_export;
+    return op.onnx.size() > 0 && op.onnx[0].import == nullptr ? onnx_export::same : nullptr;
 }
 
 std::unordered_map<NodeId, OnnxGroup> find_onnx_groups(const Graph& graph) {

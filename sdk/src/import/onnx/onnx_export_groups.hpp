@@ -6,7 +6,9 @@
 
 #pragma once
 
-#include "import/onnx/onnx_export_rules.hpp"
+#include "compiler/ir/graph.hpp"
+
+#include <hearth/op/onnx_export.hpp>
 
 #include <functional>
 #include <unordered_map>
@@ -22,6 +24,9 @@ struct OnnxGroup {
     /// group's last node; returns false if ONNX cannot express it.
     std::function<bool(OnnxExportCall&)> write;
 };
+
+/// The operator's rule, or null: it is exported as its decomposition.
+OnnxExportRule export_rule(const OpDef& op);
 
 /// Finds groups, keyed by their last node; a node belongs to at most one group.
 std::unordered_map<NodeId, OnnxGroup> find_onnx_groups(const Graph& graph);

@@ -136,13 +136,6 @@ void OnnxWriter::node(std::string_view op_type, const Names& inputs, const Names
     for (const Attr& attr : attrs.all()) set_attribute(attr, *proto.add_attribute());
 }
 
-std::string OnnxWriter::value(std::string_view op_type, const Names& inputs, const Attrs& attrs,
-                              int since) {
-    std::string name = fresh_name();
-    node(op_type, inputs, {name}, attrs, since);
-    return name;
-}
-
 std::string OnnxWriter::constant(const HostTensor& data) {
     Hash hash;
     hash.number(static_cast<int>(data.dtype())).text(to_string(data.shape())).bytes(data.bytes());
@@ -159,12 +152,6 @@ std::string OnnxWriter::constant(const HostTensor& data) {
     attribute.set_type(onnx::AttributeProto::TENSOR);
     set_tensor(data, *attribute.mutable_t());
     return name;
-}
-
-std::string OnnxWriter::list(const List& values) {
-    HostTensor data(DType::kI64, Shape{static_cast<int64_t>(values.size())});
-    for (size_t i = 0; i < values.size(); ++i) data.set_int(static_cast<int64_t>(i), values[i]);
-    return constant(data);
 }
 
 std::string OnnxWriter::rows() {

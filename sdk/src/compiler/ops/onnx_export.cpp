@@ -1,27 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Export rules of operators whose ONNX form differs.  Operators whose record imports inputs and
-// attributes unchanged (OnnxMapping::import is null) need no rule here.
-
-#include "import/onnx/onnx_export_rules.hpp"
+#include "compiler/ops/onnx_export.hpp"
 
 #include <algorithm>
 #include <climits>
 #include <cmath>
-#include <unordered_map>
+#include <optional>
+#include <string>
+#include <vector>
 
-namespace hearth {
-
-namespace {
+namespace hearth::onnx_export {
 
 using Call = OnnxExportCall;
 using List = std::vector<int64_t>;
-using Names = OnnxWriter::Names;
 
-/// Writes the record's ONNX operator with the same attributes.
 bool same(Call& c) {
-    const OnnxMapping& mapping = c.node.op->onnx[0];
+    const OnnxMapping& mapping = c.op.onnx[0];
     c.write(mapping.op_type, c.inputs, c.attrs(), mapping.since_opset);
     return true;
 }
@@ -98,7 +93,7 @@ bool fmod(Call& c) {
 }
 
 /// Transposes the last two axes of input k.
-std::string swapped(Call& c, size_t k) {
+static std::string swapped(Call& c, size_t k) {
     const int rank = c.shape(k).rank();
     List perm;
     for (int i = 0; i < rank; ++i) perm.push_back(i);
@@ -130,13 +125,13 @@ bool matmul(Call& c) {
 // --- Reductions: all keep the reduced axes
 
 bool reduce(Call& c) {
-    c.write(c.node.op->onnx[0].op_type, {c.in(0), c.to.list(c.attrs().integers("axes"))},
+    c.write(c.op.onnx[0].op_type, {c.in(0), c.to.list(c.attrs().integers("axes"))},
             {{"keepdims", int64_t{1}}});
     return true;
 }
 
 bool arg(Call& c) {
-    c.write(c.node.op->onnx[0].op_type, c.inputs,
+    c.write(c.op.onnx[0].op_type, c.inputs,
             {{"axis", c.attrs().integer("axis")}, {"keepdims", int64_t{1}}});
     return true;
 }
@@ -200,8 +195,8 @@ bool slice(Call& c) {
 }
 
 /// Inserts `interior` elements after each element of x along `axis`, the last one included.
-std::string spread(Call& c, const std::string& x, Shape& shape, int axis, int64_t interior,
-                   const std::string& value) {
+static std::string spread(Call& c, const std::string& x, Shape& shape, int axis, int64_t interior,
+                          const std::string& value) {
     Shape wide = shape;
     wide.insert(axis + 1, Dim(1));
     List pads(static_cast<size_t>(2 * wide.rank()), 0);
@@ -238,14 +233,13 @@ bool pad(Call& c) {
 // --- Indices
 
 /// Input k cast to i64.
-std::string as_i64(Call& c, size_t k) {
+static std::string as_i64(Call& c, size_t k) {
     return c.dtype(k) == DType::kI64 ? c.in(k)
                                      : c.to.value("Cast", {c.in(k)}, {{"to", DType::kI64}});
 }
 
 bool gather(Call& c) {
-    c.write(c.node.op->onnx[0].op_type, {c.in(0), as_i64(c, 1)},
-            {{"axis", c.attrs().integer("axis")}});
+    c.write(c.op.onnx[0].op_type, {c.in(0), as_i64(c, 1)}, {{"axis", c.attrs().integer("axis")}});
     return true;
 }
 
@@ -312,7 +306,7 @@ bool scatter_elements(Call& c) {
     return true;
 }
 
-bool running(Call& c, std::string_view op_type, int since) {
+static bool running(Call& c, std::string_view op_type, int since) {
     const std::string axis =
         c.to.scalar(static_cast<double>(c.attrs().integer("axis")), DType::kI64);
     const Attrs attrs{{"exclusive", c.attrs().integer("exclusive")},
@@ -349,8 +343,8 @@ bool argsort(Call& c) {
 
 /// ONNX attributes of windows from `in` to `out` elements: the padding in front is `low`, the
 /// padding behind is what the last window needs.  Returns nothing if ONNX has no such windows.
-std::optional<Attrs> window(const Attrs& attrs, const List& in, const List& out,
-                            const List& kernel) {
+static std::optional<Attrs> window(const Attrs& attrs, const List& in, const List& out,
+                                   const List& kernel) {
     const List &strides = attrs.integers("strides"), &dilations = attrs.integers("dilations"),
                &low = attrs.integers("low");
     List pads = low;
@@ -366,7 +360,7 @@ std::optional<Attrs> window(const Attrs& attrs, const List& in, const List& out,
     return Attrs{{"strides", strides}, {"dilations", dilations}, {"pads", pads}};
 }
 
-List spatial(const Shape& shape) {
+static List spatial(const Shape& shape) {
     List extents;
     for (int i = 2; i < shape.rank(); ++i) extents.push_back(shape[i].count);
     return extents;
@@ -456,64 +450,6 @@ bool fold(Call& c) {
     return true;
 }
 
-const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
-    static const std::unordered_map<std::string_view, OnnxExportRule> table{
-        {"argmax", arg},
-        {"argmin", arg},
-        {"argsort", argsort},
-        {"cast", cast},
-        {"clamp", clamp},
-        {"concat", same},
-        {"conv", conv},
-        {"conv_transpose", conv_transpose},
-        {"cumprod", cumprod},
-        {"cumsum", cumsum},
-        {"expand", expand},
-        {"extent", extent},
-        {"flip", flip},
-        {"fold", fold},
-        {"fmod", fmod},
-        {"gather", gather},
-        {"gather_elements", gather},
-        {"gather_nd", gather_nd},
-        {"gelu", same},
-        {"gelu_tanh", gelu_tanh},
-        {"identity", identity},
-        {"iota", iota},
-        {"is_inf", same},
-        {"log_softmax", same},
-        {"matmul", matmul},
-        {"max_pool", max_pool},
-        {"maximum", same},
-        {"minimum", same},
-        {"mod", mod},
-        {"neg", neg},
-        {"not_equal", not_equal},
-        {"one_hot", one_hot},
-        {"pad", pad},
-        {"pow", same},
-        {"reduce_max", reduce},
-        {"reduce_min", reduce},
-        {"reduce_prod", reduce},
-        {"reduce_sum", reduce},
-        {"reshape", reshape},
-        {"rsqrt", rsqrt},
-        {"scatter_elements", scatter_elements},
-        {"scatter_nd", scatter_nd},
-        {"silu", silu},
-        {"slice", slice},
-        {"softmax", same},
-        {"standardize", standardize},
-        {"stop_gradient", identity},
-        {"transpose", same},
-        {"walk_trees", walk_trees},
-        {"window_sum", window_sum},
-    };
-    return table;
-}
-
-}  // namespace
-
 bool write_average_pool(OnnxExportCall& c) {
     const List& kernel = c.attrs().integers("kernel");
     const Attrs w = *window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
@@ -533,9 +469,4 @@ bool is_average_pool(const Attrs& attrs, const Shape& x, const Shape& y) {
     return window(attrs, spatial(x), spatial(y), attrs.integers("kernel")).has_value();
 }
 
-OnnxExportRule find_export_rule(const OpDef& op) {
-    if (const auto at = rules().find(op.name); at != rules().end()) return at->second;
-    return op.onnx.size() > 0 && op.onnx[0].import == nullptr ? same : nullptr;
-}
-
-}  // namespace hearth
+}  // namespace hearth::onnx_export
