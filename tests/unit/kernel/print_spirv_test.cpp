@@ -135,6 +135,19 @@ TEST(PrintSpirv, RefusesToPassADescriptor) {
               "SPIR-V is not printed of a descriptor that is passed to a function");
 }
 
+TEST(PrintSpirv, ReadsWordsBehindTheAddresses) {
+    Rig rig;
+    rig.options.word_count = 2;
+    rig.writer.store(1, rig.t, rig.body.as(ScalarType::kF32, rig.body.pushed_word(1)));
+    const auto module = rig.print();
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    std::set<uint32_t> offsets;
+    constexpr uint32_t kMemberDecorate = 72, kOffset = 35;
+    for (const auto& [op, words] : instructions_of(*module))
+        if (op == kMemberDecorate && words[3] == kOffset) offsets.insert(words[4]);
+    EXPECT_EQ(offsets, (std::set<uint32_t>{0, 8, 16, 20}));
+}
+
 TEST(PrintSpirv, RefusesVectorRegistersOfCpus) {
     Rig rig;
     (void)rig.writer.declare_lanes("lanes", 8, rig.number);

@@ -6,9 +6,8 @@
 #include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/codegen/kernel_source.hpp"
 #include "compiler/codegen/khr_matrices.hpp"
+#include "compiler/kernel/writer.hpp"
 #include "compiler/print/spirv.hpp"
-#include "compiler/shaders/define.hpp"
-#include "compiler/shaders/shader_text.hpp"
 #include "core/device_model.hpp"
 #include "core/driver_workarounds.hpp"
 #include "program/spirv.hpp"
@@ -39,12 +38,15 @@ uint64_t code_hash(const Kernel& kernel) {
     return hash.value();
 }
 
-constexpr uint32_t kSpirv13 = 0x00010300, kSpirv15 = 0x00010500;
+uint32_t spirv_version_of(const DeviceCaps& caps) {
+    constexpr uint32_t kSpirv13 = 0x00010300, kSpirv15 = 0x00010500;
+    return caps.spirv_version >= kSpirv15 ? kSpirv15 : kSpirv13;
+}
 
 Result<std::vector<uint32_t>> print_body(const KernelDraft& draft, const OperandLayout& layout,
                                          BindingModel model, const DeviceCaps& caps) {
     SpirvOptions print;
-    print.version = caps.spirv_version >= kSpirv15 ? kSpirv15 : kSpirv13;
+    print.version = spirv_version_of(caps);
     print.binding_model = model;
     print.local_size = draft.local_size;
     print.order.assign(layout.order.begin(), layout.order.end());
@@ -162,24 +164,46 @@ uint32_t KernelTable::equal_kernel(const Kernel& kernel) const {
     return found == end ? kInvalidId : found->second;
 }
 
+namespace {
+
+/// Words of b0 to b1, as many as the dispatch says.
+Body copy_body(uint32_t threads) {
+    Body body;
+    ScalarArena arena;
+    KernelWriter writer(body, arena, {});
+    body.threads = threads;
+    for (const uint32_t operand : {0u, 1u}) (void)body.operand(operand, DType::kU32, DType::kU32);
+    const Expr first = body.workgroup() * static_cast<int64_t>(threads);
+    const Expr i = writer.let("i", first + body.invocation());
+    writer.if_(i < body.pushed_word(0));
+    writer.store(1, i, body.load(0, i));
+    writer.end();
+    body.statements = writer.take();
+    return body;
+}
+
+}  // namespace
+
 /// A copy between kernels by vkCmdCopyBuffer takes a GPU about 3 us, as both wait for another
 /// stage; one by a kernel takes as long as any small one.  For a CPU it is the other way round.
 Status KernelTable::add_copy_kernel() {
     if (is_software(options_.caps) || !options_.compile_kernels) return {};
     const uint32_t threads = usual_workgroup_size(options_.caps);
-    const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
-    const std::string source = "#version 450\n" + define("ADDRESSES", by_address ? 1 : 0) +
-                               define("THREADS", threads) +
-                               std::string(shader_text("copy/copy_words.comp"));
+    const Body body = copy_body(threads);
+    SpirvOptions print;
+    print.version = spirv_version_of(options_.caps);
+    print.binding_model = options_.binding_model;
+    print.local_size = {threads, 1, 1};
+    print.order = {0, 1};
+    print.word_count = 1;
     Kernel kernel;
     kernel.name = kCopyKernel;
-    HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name, options_.caps.spirv_version));
+    HEARTH_ASSIGN(kernel.spirv, print_spirv(body, print));
     kernel.operand_count = 2;
     kernel.word_count = 1;
     kernel.operands = {{Access::kRead, {}, sizeof(uint32_t)},
                        {Access::kWrite, {}, sizeof(uint32_t)}};
     kernel.local_size = {threads, 1, 1};
-    if (options_.keep_source) kernel.source = source;
     program_.kernels.push_back(std::move(kernel));
     return {};
 }

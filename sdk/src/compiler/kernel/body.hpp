@@ -54,6 +54,7 @@ enum class ExprKind : uint8_t {
     kNothing,             ///< there is no expression
     kConstant,            ///< bits: the value's bits
     kRowCount,            ///< the live row count
+    kPushedWord,          ///< bits: which of the words that a dispatch gives its kernel, i32
     kInvocation,          ///< the invocation's index in its workgroup (one-dimensional)
     kWorkgroup,           ///< the workgroup's index along the first axis
     kWorkgroups,          ///< how many workgroups there are along the first axis
@@ -65,12 +66,12 @@ enum class ExprKind : uint8_t {
     kLoad,    ///< bits: index into Body::buffers; in[0]: element, the first one of a chunk
     kCall,    ///< bits: index into Body::functions; in[1] of Body::arguments from in[0] on
     kPhilox,  ///< bits: key; in: step, element
-    kOperation,          ///< op, of in; as written: neither simplified nor put in another order
+    kOperation,  ///< op, of in; as written: neither simplified nor put in another order
     kFitting,  ///< op, of operands for which the target's own instruction is right: kToI32 ... kToU64 of a float that
                ///< fits, kPow of a positive base
-    kGreater,            ///< in[0] > in[1]; ScalarOp has the other direction, code tells them apart
+    kGreater,  ///< in[0] > in[1]; ScalarOp has the other direction, code tells them apart
     kGreaterEqual,
-    kClamp,  ///< in[0], at least in[1] and at most in[2]; integers
+    kClamp,        ///< in[0], at least in[1] and at most in[2]; integers
     kHighProduct,  ///< the upper word of the product of the words in[0] and in[1]
 
     // Of and with chunks:
@@ -230,6 +231,7 @@ struct Body {
     Expr constant(double value, ScalarType type);
     Expr index(int64_t value) { return constant(static_cast<double>(value), ScalarType::kI32); }
     Expr rows() { return add({.kind = ExprKind::kRowCount}); }
+    Expr pushed_word(uint32_t index) { return add({.kind = ExprKind::kPushedWord, .bits = index}); }
     Expr invocation() { return add({.kind = ExprKind::kInvocation}); }
     Expr workgroup() { return add({.kind = ExprKind::kWorkgroup}); }
     Expr workgroups() { return add({.kind = ExprKind::kWorkgroups}); }

@@ -570,6 +570,7 @@ class BodyVerifier {
             case ExprKind::kConstant:
                 break;
             case ExprKind::kRowCount:
+            case ExprKind::kPushedWord:
             case ExprKind::kWorkgroup:
             case ExprKind::kWorkgroups:
                 expect_type(result, ScalarType::kI32, "a count");

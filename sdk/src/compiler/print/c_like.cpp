@@ -101,6 +101,9 @@ std::string CLikePrinter::expression(uint32_t id) {
         case ExprKind::kNothing:
             HEARTH_ASSERT(false && "no expression");
             return {};
+        case ExprKind::kPushedWord:
+            fail("words that a dispatch gives");
+            return "0";
         case ExprKind::kSubgroup:
         case ExprKind::kSubgroupInvocation:
         case ExprKind::kLength:

@@ -679,6 +679,8 @@ class FunctionPrinter {
                 return kernel_.constant_of(n.bits, n.type);
             case ExprKind::kRowCount:
                 return kernel_.live_rows(code_);
+            case ExprKind::kPushedWord:
+                return kernel_.pushed_word(code_, static_cast<uint32_t>(n.bits));
             case ExprKind::kInvocation:
                 return kernel_.built_in(code_, BuiltIn::kLocalInvocationId);
             case ExprKind::kWorkgroup:

@@ -29,7 +29,8 @@ struct SpirvOptions {
     /// regions are bound ahead of the others (program/program.hpp).
     std::vector<uint32_t> order;
     uint32_t located_count = 0;
-    bool uses_rows = false;  ///< the live row count is the last operand
+    uint32_t word_count = 0;  ///< behind them a dispatch pushes so many words
+    bool uses_rows = false;   ///< the live row count is the last operand
 
     CooperativeMatrixExt matrices =
         CooperativeMatrixExt::kNone;  ///< by which fragments are printed

@@ -36,9 +36,12 @@ KernelModule::KernelModule(const Body& body, const SpirvOptions& options_)
         member_of_[operand] = is_located_[operand] ? o : bound++;
     }
     if (options.uses_rows) rows_ = bound++;
-    if (!is_by_address() || bound == 0) return;
-    const Words members(bound, type_words(2));
-    push_ = module.variable(Storage::kPushConstant, module.type_block(members, sizeof(uint64_t)));
+    std::vector<Module::Member> members;
+    if (is_by_address()) members.assign(bound, {type_words(2), sizeof(uint64_t)});
+    first_word_ = static_cast<uint32_t>(members.size());
+    members.insert(members.end(), options.word_count, {type_word(), sizeof(uint32_t)});
+    if (!members.empty())
+        push_ = module.variable(Storage::kPushConstant, module.type_block(members));
 }
 
 uint32_t KernelModule::type_of(ScalarType type) {
@@ -159,16 +162,21 @@ KernelModule::Held KernelModule::held(DType dtype, View view) {
     return {module.type_int(8 * bytes, has_sign), bytes};
 }
 
-uint32_t KernelModule::pushed(Code& code, uint32_t member) {
-    const uint32_t pointer =
-        emit(code, Op::kAccessChain, module.type_pointer(Storage::kPushConstant, type_words(2)),
-             {push_, constant_int(static_cast<int32_t>(member))});
-    return emit(code, Op::kLoad, type_words(2), {pointer});
+uint32_t KernelModule::pushed(Code& code, uint32_t member, uint32_t type) {
+    const uint32_t pointer_type = module.type_pointer(Storage::kPushConstant, type);
+    const uint32_t pointer = emit(code, Op::kAccessChain, pointer_type,
+                                  {push_, constant_int(static_cast<int32_t>(member))});
+    return emit(code, Op::kLoad, type, {pointer});
+}
+
+uint32_t KernelModule::pushed_word(Code& code, uint32_t index) {
+    return emit(code, Op::kBitcast, type_of(ScalarType::kI32),
+                {pushed(code, first_word_ + index, type_word())});
 }
 
 uint32_t KernelModule::place_of(Code& code, uint32_t operand) {
     const uint32_t member = member_of_[operand];
-    if (!is_located_[operand]) return pushed(code, member);
+    if (!is_located_[operand]) return pushed(code, member, type_words(2));
     const uint32_t place = module.spec_constant(member);
     return is_by_address() ? emit(code, Op::kFunctionCall, type_words(2), {locate(), place})
                            : place;
@@ -186,7 +194,7 @@ uint32_t KernelModule::locate() {
     emit(code, Op::kFunctionParameter, {word, place});
     emit(code, Op::kLabel, {module.new_id()});
     const auto number = [&](uint32_t value) { return module.constant(value); };
-    const uint32_t arena = pushed(code, 0), weights = pushed(code, 1);
+    const uint32_t arena = pushed(code, 0, place_type), weights = pushed(code, 1, place_type);
     const uint32_t in_weights = emit(code, Op::kBitwiseAnd, word, {place, number(1)});
     const uint32_t is_weight =
         emit(code, Op::kINotEqual, module.type_bool(), {in_weights, number(0)});
@@ -273,9 +281,9 @@ void KernelModule::store(Code& code, DType dtype, View view, uint32_t pointer, u
 uint32_t KernelModule::live_rows(Code& code) {
     const Held element = held(DType::kU32, View::kElements);
     const uint32_t zero = constant_int(0);
-    const uint32_t pointer = is_by_address()
-                                 ? pointer_behind(code, pushed(code, rows_), element, zero)
-                                 : pointer_to_bound(code, rows_, element, zero);
+    const uint32_t pointer =
+        is_by_address() ? pointer_behind(code, pushed(code, rows_, type_words(2)), element, zero)
+                        : pointer_to_bound(code, rows_, element, zero);
     const uint32_t rows = load(code, DType::kU32, View::kElements, pointer);
     return emit(code, Op::kBitcast, type_of(ScalarType::kI32), {rows});
 }

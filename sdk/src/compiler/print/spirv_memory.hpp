@@ -61,6 +61,7 @@ class KernelModule {
     uint32_t load(Code& code, DType held, View view, uint32_t pointer);
     void store(Code& code, DType held, View view, uint32_t pointer, uint32_t value);
     uint32_t live_rows(Code& code);
+    uint32_t pushed_word(Code& code, uint32_t index);
     /// Component x of a built-in vector, or a built-in number, as an integer.
     uint32_t built_in(Code& code, BuiltIn which);
 
@@ -89,14 +90,15 @@ class KernelModule {
         uint32_t type = 0, bytes = 0;
     };
     Held held(DType dtype, View view);
-    uint32_t pushed(Code& code, uint32_t member);
+    uint32_t pushed(Code& code, uint32_t member, uint32_t type);
     uint32_t locate();
     uint32_t pointer_behind(Code& code, uint32_t address, Held element, uint32_t index);
     uint32_t pointer_to_bound(Code& code, uint32_t binding, Held element, uint32_t index);
 
     const Body& body_;
-    uint32_t push_ = 0;  ///< the block of addresses
-    uint32_t rows_ = 0;  ///< member or binding of the live row count
+    uint32_t push_ = 0;        ///< the block of addresses and words
+    uint32_t first_word_ = 0;  ///< member: the first word
+    uint32_t rows_ = 0;        ///< member or binding of the live row count
     std::vector<uint32_t>
         member_of_;  ///< per operand: of the block, a binding, or of a place its constant's number
     std::vector<bool> is_located_;

@@ -67,14 +67,17 @@ uint32_t Module::type_pointer_to_block_of(uint32_t element, uint32_t bytes) {
     return at->second;
 }
 
-uint32_t Module::type_block(std::span<const uint32_t> members, uint32_t bytes) {
+uint32_t Module::type_block(std::span<const Member> members) {
     const uint32_t block = new_id();
     Words all{block};
-    all.insert(all.end(), members.begin(), members.end());
-    append(declarations_, Op::kTypeStruct, all);
-    for (uint32_t i = 0; i < members.size(); ++i)
+    uint32_t offset = 0;
+    for (uint32_t i = 0; i < members.size(); ++i) {
+        all.push_back(members[i].type);
         append(decorations_, Op::kMemberDecorate,
-               {block, i, static_cast<uint32_t>(Decoration::kOffset), i * bytes});
+               {block, i, static_cast<uint32_t>(Decoration::kOffset), offset});
+        offset += members[i].bytes;
+    }
+    append(declarations_, Op::kTypeStruct, all);
     decorate(block, Decoration::kBlock);
     return block;
 }

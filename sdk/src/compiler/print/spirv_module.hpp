@@ -255,8 +255,11 @@ class Module {
     /// A pointer into physical storage to such a block.  It is declared ahead of the block, as pointers to what points to
     /// its own kind must be: only so validators let it be cast whatever the elements are.
     uint32_t type_pointer_to_block_of(uint32_t element, uint32_t bytes);
-    /// A block of members one behind the other, of so many bytes each.
-    uint32_t type_block(std::span<const uint32_t> members, uint32_t bytes);
+    /// A block of members of these types one behind the other, each of so many bytes.
+    struct Member {
+        uint32_t type = 0, bytes = 0;
+    };
+    uint32_t type_block(std::span<const Member> members);
 
     // Constants, each declared once.
     uint32_t constant(uint32_t value) { return constant(type_int(32, false), {value}); }

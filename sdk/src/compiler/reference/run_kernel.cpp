@@ -601,6 +601,13 @@ class KernelRun {
             case ExprKind::kRowCount:
                 result.assign(body_.threads, static_cast<uint32_t>(launch_.rows));
                 break;
+            case ExprKind::kPushedWord:
+                if (n.bits < launch_.words.size())
+                    result.assign(body_.threads, launch_.words[n.bits]);
+                else
+                    fail(0, "word " + std::to_string(n.bits) + " of " +
+                                std::to_string(launch_.words.size()));
+                break;
             case ExprKind::kInvocation:
                 each([](size_t t) { return static_cast<uint32_t>(t); });
                 break;

@@ -35,6 +35,7 @@ struct KernelLaunch {
     std::string label;  ///< name of the kernel in errors
     uint32_t workgroups = 1;
     int64_t rows = 1;
+    std::vector<uint32_t> words = {};  ///< what kPushedWord reads
 };
 
 /// Runs the kernel.  operands: one per operand of the body, of its type.
