@@ -135,7 +135,7 @@ Json with_current_names(const Json& ppo) {
 
 /// Refuses tunable hyperparameters that training never changes: they would be fixed in silence.
 Status validate_fixed(const Json& ppo) {
-    for (const char* name : {"ent_coef", "reference_kl_coef", "bc_coef"})
+    for (const char* name : {"ent_coef", "reference_kl_coef", "bc_coef", "rnd_coef"})
         if (const auto given = ppo.find(name); given != ppo.end() && given->is_object())
             return invalid_argument(std::string("ppo.") + name + ": expected a number, found " +
                                     given->dump() +
@@ -184,8 +184,8 @@ Result<TrainConfig> parse_config(std::string_view text) {
     using agents::Hyperparameter;
     for (Hyperparameter* input : {&config.ppo.learning_rate, &config.ppo.clip_range})
         *input = Hyperparameter::tunable(input->value());
-    for (Hyperparameter* fixed :
-         {&config.ppo.ent_coef, &config.ppo.reference_kl_coef, &config.ppo.bc_coef})
+    for (Hyperparameter* fixed : {&config.ppo.ent_coef, &config.ppo.reference_kl_coef,
+                                  &config.ppo.bc_coef, &config.ppo.rnd_coef})
         *fixed = fixed->value();
     HEARTH_TRY(root.finish());
     if (config.task != kHatchlings && config.task != kGhostLap &&

@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include <hearth/brain.hpp>
 #include <hearth/hearth.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 using namespace hearth;
@@ -157,6 +160,92 @@ TEST_F(CurriculumTest, AWrongOneIsRefusedAtCreation) {
     Agents some = make(kLessons);
     EXPECT_NE(some.parameter("wall").status().message().find("there are 'distance'"),
               std::string::npos);
+}
+
+// --- Curiosity ---
+
+/// Decisions per agent until 40 of 50 episodes end at the far corner of a grid, which alone is
+/// rewarded; `frames` if they never do.
+Result<int> frames_to_solve(cpu::Device& device, double rnd_coef, uint64_t seed, int frames) {
+    constexpr int kSide = 12, kMostSteps = 30;
+    const AgentSpec spec(ObservationSpec().box("place", 2, {0, kSide - 1}),
+                         ActionSpec().discrete("step", 4));
+    HEARTH_ASSIGN(
+        Agents agents,
+        make_agents(device.context(), spec, mlp_network({32}),
+                    Ppo{.n_agents = kAgents, .n_steps = 32, .ent_coef = 0.01, .rnd_coef = rnd_coef},
+                    {.seed = seed}));
+    struct Explorer {
+        AgentId id{};
+        int place[2] = {}, age = 0;
+    };
+    std::vector<Explorer> explorers(kAgents);
+    for (Explorer& e : explorers) {
+        HEARTH_ASSIGN(e.id, agents.add());
+    }
+    std::vector<int> ends;  // 1: at the goal
+    for (int frame = 0; frame < frames; ++frame) {
+        HEARTH_TRY(device.context().begin_frame());
+        agents.poll();
+        for (Explorer& e : explorers) {
+            if (const auto step = agents.action(e.id); !step.empty()) {
+                int& along = e.place[step[0] > 1.5f];
+                along = std::clamp(along + (std::fmod(step[0], 2) > 0.5f ? 1 : -1), 0, kSide - 1);
+            }
+            const bool is_there = e.place[0] == kSide - 1 && e.place[1] == kSide - 1;
+            if (is_there || ++e.age == kMostSteps) {
+                if (is_there) HEARTH_TRY(agents.add_reward(e.id, 1));
+                const float last[] = {static_cast<float>(e.place[0]),
+                                      static_cast<float>(e.place[1])};
+                HEARTH_TRY(agents.end_episode(
+                    e.id, is_there ? EpisodeEnd::kTerminated : EpisodeEnd::kTruncated, last));
+                ends.push_back(is_there);
+                e.place[0] = e.place[1] = e.age = 0;
+            }
+            for (size_t axis = 0; axis < 2; ++axis)
+                agents.observation(e.id)[axis] = static_cast<float>(e.place[axis]);
+        }
+        HEARTH_TRY(device.run([&](VkCommandBuffer commands) {
+            return agents.record(commands, {.learning_budget_us = 1e5});
+        }));
+        if (ends.size() >= 50 && std::accumulate(ends.end() - 50, ends.end(), 0) >= 40)
+            return frame;
+    }
+    return frames;
+}
+
+TEST_F(CurriculumTest, CuriositySolvesASparseGridSooner) {
+    constexpr int kFrames = 6'000;
+    int all_with = 0, all_without = 0;
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+        const auto with = frames_to_solve(*device_, 0.3, seed, kFrames);
+        const auto without = frames_to_solve(*device_, 0, seed, kFrames);
+        ASSERT_TRUE(with.ok()) << with.status().message();
+        ASSERT_TRUE(without.ok()) << without.status().message();
+        RecordProperty("seed " + std::to_string(seed),
+                       std::to_string(*with) + " with, " + std::to_string(*without) + " without");
+        all_with += *with, all_without += *without;
+        EXPECT_LT(*with, kFrames / 2) << seed;
+    }
+    EXPECT_GT(all_without, 2 * all_with);
+}
+
+// Agents that play need none of it.
+TEST_F(CurriculumTest, BrainsForPlayHoldNoCuriosity) {
+    const AgentSpec spec(ObservationSpec().box("place", 2), ActionSpec().discrete("step", 4));
+    auto agents = make_agents(device_->context(), spec, mlp_network({8}),
+                              Ppo{.n_agents = 2, .n_steps = 8, .rnd_coef = 0.1, .rnd_size = 8});
+    ASSERT_TRUE(agents.ok()) << agents.status().message();
+    const auto count_in = [](const Result<std::vector<std::byte>>& bytes) {
+        size_t count = 0;
+        const Result<Brain> brain = load_brain(*bytes);
+        for (const BrainTensor& tensor : brain->tensors) count += tensor.name.starts_with("rnd.");
+        return count;
+    };
+    EXPECT_GT(count_in(agents->save()), 10u);
+    EXPECT_EQ(count_in(agents->save_weights()), 0u);
+    Agents& own = *agents;
+    EXPECT_TRUE(own.load(*own.save_weights()).ok());
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view kPublishedParam = "published.param.",
-                           kPublishedState = "published.state.", kTarget = "target.";
+                           kPublishedState = "published.state.", kTarget = "target.",
+                           kCuriosity = "rnd.";
 
 /// The tensor of the name prefix + name, or null.
 const file::BrainTensorRecord* find_prefixed(const BrainView& brain, std::string_view prefix,
@@ -27,6 +28,7 @@ const file::BrainTensorRecord* find_prefixed(const BrainView& brain, std::string
 
 bool is_weight(const BrainView& brain, const file::BrainTensorRecord& tensor) {
     const std::string_view name = brain.name(tensor);
+    if (name.starts_with(kCuriosity)) return false;
     if (tensor.kind == static_cast<uint32_t>(VariableKind::kParam))
         return find_prefixed(brain, kPublishedParam, name) == nullptr;
     return name.starts_with(kPublishedParam) || name.starts_with(kPublishedState) ||

@@ -590,6 +590,58 @@ TEST(Ppo, AMinibatchOfOneSampleHasAPolicyGradient) {
     EXPECT_NE(learner.weights.at("actor.head.bias"), before);
 }
 
+TEST(Ppo, CuriosityRewardsWhatItsNetworkHasNotLearned) {
+    const Ppo plain = reference_settings();
+    Ppo curious = plain;
+    curious.rnd_coef = Hyperparameter::tunable(1);
+    curious.rnd_size = 8;
+    curious.n_minibatches = 1;
+    curious.n_epochs = 32;
+    curious.limits.target_kl = 0;
+    InterpretedLearner learner(
+        build_agent_graphs(reference_schema(), mlp_network({8, 8}), curious));
+    const ReferenceWindow window(plain);
+    const auto returns_with = [&](double coefficient) {
+        for (int t = 0; t < 8; ++t) {
+            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+            for (const char* name :
+                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
+                rows[name] = window.step_of(name, t);
+            learner.run("store", rows, 4);
+        }
+        learner.run("compute_advantages", {{"rnd_coef", HostTensor::scalar(coefficient)}});
+        return learner.weights.at("batch.returns");
+    };
+    const auto sum_of = [](const HostTensor& x) {
+        double total = 0;
+        for (int64_t i = 0; i < x.element_count(); ++i) total += x.get(i);
+        return total;
+    };
+    const NamedTensors initial = learner.weights;
+    const double without = sum_of(returns_with(0));
+    learner.weights = initial;
+    const double with = sum_of(returns_with(1));
+    EXPECT_GT(with, without + 1) << "each observation is new";
+    EXPECT_GT(learner.weights.at("rnd.returns.count").get(0), 0);
+    for (int i = 0; i < 32; ++i) learner.run("learn");
+    EXPECT_EQ(learner.status()[Counter::kGradientSteps], 32u);
+    EXPECT_NE(learner.weights.at("rnd.predictor.0.weight"), initial.at("rnd.predictor.0.weight"));
+    EXPECT_EQ(learner.weights.at("rnd.target.0.weight"), initial.at("rnd.target.0.weight"));
+    EXPECT_NE(initial.at("rnd.target.0.weight"), initial.at("rnd.predictor.0.weight"));
+    // The same again: the difference that curiosity makes has shrunk.  Rewards are normalized by
+    // statistics that have changed, so both are computed anew.
+    NamedTensors later = learner.weights;
+    const double with_again = sum_of(returns_with(1));
+    learner.weights = later;
+    const double without_again = sum_of(returns_with(0));
+    EXPECT_LT(with_again - without_again, 0.7 * (with - without));
+
+    const ReferenceWindow off(plain);
+    for (const auto& [name, value] : off.learner.weights)
+        EXPECT_FALSE(name.starts_with("rnd.") || name == "batch.novel") << name;
+}
+
 TEST(Ppo, SettingsThatCannotWorkAreErrors) {
     const auto error = [](auto change) {
         Ppo ppo = reference_settings();
@@ -603,6 +655,13 @@ TEST(Ppo, SettingsThatCannotWorkAreErrors) {
               std::string::npos);
     EXPECT_NE(error([](Ppo& p) { p.n_epochs = 0; }).find("epochs is 0"), std::string::npos);
     EXPECT_NE(error([](Ppo& p) { p.demo_capacity = -1; }).find("demo_capacity is -1"),
+              std::string::npos);
+    const AgentSpec blind(ObservationSpec().entities("foes", 2, ObservationSpec().box("x")),
+                          ActionSpec().discrete("move", 2));
+    EXPECT_NE(build_agent_graphs(blind, mlp_network({8}), Ppo{.rnd_coef = 0.1})[0]
+                  ->status()
+                  .message()
+                  .find("all observations are entities"),
               std::string::npos);
 }
 

@@ -154,6 +154,14 @@ struct Ppo {
     /// Coefficient of the negative mean log-probability of demonstrated actions, of which each
     /// minibatch holds as many as samples; 0 while there are none.
     Hyperparameter bc_coef = 0.1;
+    /// Curiosity: coefficient of the intrinsic reward of random network distillation (Burda et al.,
+    /// 2018), for games whose rewards are too sparse to be found by chance; 0: none.  It is the
+    /// error of a network that learns the outputs of a fixed random one at the observations that
+    /// follow decisions, divided by the running std of its discounted sums; at most
+    /// limits.clip_reward.  It is added to the reward, unlike in the paper, whose critic has two
+    /// heads.  Observations of entities are not looked at.
+    Hyperparameter rnd_coef = 0;
+    int64_t rnd_size = 64;  ///< width of both networks' layers and outputs
     double gamma = 0.97;
     double gae_lambda = 0.95;
     double vf_coef = 0.25;     ///< coefficient of the squared error

@@ -71,6 +71,7 @@ hearth_result hearth_agents::begin_update(VkCommandBuffer commands) {
     if (second_queue.is_used)
         if (const auto r = hand_samples_over(commands); r != HEARTH_OK) return r;
     updates.begin();
+    std::ranges::copy(settings.hyperparameters, settings.recorded.begin());
     entries.learn.cursor = entries.advantages.cursor = {};
     return HEARTH_OK;
 }

@@ -12,6 +12,7 @@
 #include <hearth/nn.hpp>
 
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,14 @@ constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
                            .description = "coefficient of the loss of behavior cloning",
                            .range = kCoefficient,
                            .ml_agents = "behavioral_cloning.strength"}),
+    member<&Ppo::rnd_coef>({.name = "rnd_coef",
+                            .description = "coefficient of the reward of curiosity (RND); 0: off",
+                            .range = kCoefficient,
+                            .ml_agents = "reward_signals.rnd.strength"}),
+    member<&Ppo::rnd_size>({.name = "rnd_size",
+                            .description = "width of the layers of curiosity",
+                            .range = {1, 4096},
+                            .ml_agents = "reward_signals.rnd.network_settings.hidden_units"}),
     gamma_def<&Ppo::gamma>(),
     member<&Ppo::gae_lambda>({.name = "gae_lambda",
                               .description = "exponent of generalized advantage estimation",
@@ -140,6 +149,7 @@ class PpoBuilder {
         Tensor observation, mask, decision, log_prob, memory;
         Tensor reward, end, valid, next_observation;  ///< of scope "rollout" alone
         Tensor advantage, returns;                    ///< of scope "batch" alone
+        Tensor novel;  ///< of scope "batch", with curiosity: what its networks see
     };
     Columns declare(Trace& trace, const std::string& scope) const;
 
@@ -184,6 +194,7 @@ class PpoBuilder {
 
     struct Terms {
         Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl;
+        Tensor surprise;  ///< loss of curiosity's network, which has gradients of its own
     };
     /// The scalar terms, in the order in which `gradient` outputs them.
     static std::vector<Tensor*> parts_of(Terms& terms);
@@ -219,6 +230,12 @@ class PpoBuilder {
     int64_t samples() const { return ppo_.n_steps * ppo_.n_agents; }
     int64_t sequences() const { return samples() / ppo_.bptt_length; }
     bool has_mask() const { return schema_.mask_size() > 0; }
+    bool has_curiosity() const { return ppo_.rnd_coef.is_tunable() || ppo_.rnd_coef.value() != 0; }
+    /// Squared error of the network that learns the random one: [rows, n] -> [rows].
+    Tensor surprise(Trace& trace, const Tensor& seen) const;
+    /// The reward of curiosity for all samples.  Stores what its networks have seen.
+    Tensor curiosity(Trace& trace, const Columns& ring, const Columns& batch,
+                     const RunningMeanStd& normalizer) const;
     bool has_reference_kl() const {
         return ppo_.reference_kl_coef.is_tunable() || ppo_.reference_kl_coef.value() != 0;
     }
@@ -246,6 +263,10 @@ Status PpoBuilder::check() const {
     if (has_demonstrations() && network_.recurrent_state_size > 0)
         return unsupported(
             "PPO: demonstrations need a network without recurrent state; set demo_capacity to 0");
+    if (has_curiosity() && encoded_ == 0)
+        return invalid_argument(
+            "PPO: rnd_coef is not 0, and all observations are entities, which curiosity does not "
+            "see; add other observations, or set rnd_coef to 0");
     if (!(ppo_.log_std_min < ppo_.log_std_max))
         return invalid_argument("PPO: the bounds of log_std are empty; expected min < max");
     return {};
@@ -273,6 +294,7 @@ PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) 
     } else {
         c.advantage = column("advantage");
         c.returns = column("returns");
+        if (has_curiosity()) c.novel = rows("novel", encoded_);
     }
     return c;
 }
@@ -446,6 +468,42 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
     return status.finish();
 }
 
+Tensor PpoBuilder::surprise(Trace& trace, const Tensor& seen) const {
+    trace.target_copy("rnd.target", "rnd.random");  // never trained
+    const auto layers = [&](const std::string& name, int count) {
+        Tensor x = seen;
+        for (int i = 0; i < count; ++i) {
+            if (i > 0) x = relu(x);
+            x = dense(trace, nn::join_name(name, static_cast<size_t>(i)), x, ppo_.rnd_size,
+                      std::numbers::sqrt2, seed_);
+        }
+        return x;
+    };
+    return mean(square(layers("rnd.predictor", 3) - layers("rnd.target", 2)), {-1});
+}
+
+Tensor PpoBuilder::curiosity(Trace& trace, const Columns& ring, const Columns& batch,
+                             const RunningMeanStd& normalizer) const {
+    constexpr double kFarthestSeen = 5;  // Burda et al., 2018, section 2.4
+    const Tensor newest = slice(ring.next_observation, -1, 0, schema_.frame_size());
+    const Tensor seen = normalize_frame(schema_, newest, normalizer, kFarthestSeen);
+    trace.assign(batch.novel, seen);
+    const Tensor error = where(greater(ring.valid, 0.5), surprise(trace, seen), 0.0);
+
+    // Divided by the std of discounted sums, which the ends of episodes do not interrupt.
+    const Tensor before = trace.non_persistent_state("rnd.discounted", {ppo_.n_agents});
+    const Tensor decayed = pad(unsqueeze(before * ppo_.gamma, {0}), {0, 0}, {ppo_.n_steps - 1, 0});
+    const Tensor by_step = reshape(error, {ppo_.n_steps, ppo_.n_agents}) + decayed;
+    const Tensor sums = linear_recurrence(by_step, by_step * 0.0 + ppo_.gamma, 0);
+    trace.assign(before,
+                 clamp(squeeze(slice(sums, 0, ppo_.n_steps - 1, ppo_.n_steps), {0}), 0, kFarthest));
+    const auto statistics = RunningStatistics::declare(trace, "rnd.returns", 1);
+    statistics.merge(reshape(sums, {samples(), 1}), ring.valid);
+    const Tensor scaled = error * rsqrt(reshape(statistics.variance, {}) + 1e-8);
+    return clamp(scaled, 0, ppo_.limits.clip_reward) *
+           hyperparameter(trace, "rnd_coef", ppo_.rnd_coef);
+}
+
 void PpoBuilder::prepare(Trace& trace) const {
     StatusWriter status(trace, "compute_advantages");
     const Columns ring = declare(trace, "rollout");
@@ -484,8 +542,10 @@ void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring
     const Tensor is_over = logical_and(greater(ring.end, 0.5), less(ring.end, 1.5));
     // Positions without a sample may hold anything.
     const Tensor is_valid = greater(ring.valid, 0.5);
+    const Tensor reward =
+        has_curiosity() ? ring.reward + curiosity(trace, ring, batch, normalizer) : ring.reward;
     const Tensor delta =
-        where(is_valid, ring.reward + where(is_over, 0.0, next_value) * ppo_.gamma - value, 0.0);
+        where(is_valid, reward + where(is_over, 0.0, next_value) * ppo_.gamma - value, 0.0);
     // An advantage propagates from the next decision of the same agent's episode.
     const Tensor goes_on = number(logical_and(is_valid, less(ring.end, 0.5)));
     const Tensor next_valid =
@@ -695,6 +755,9 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
         terms.loss = terms.loss + terms.reference_kl * hyperparameter(trace, "reference_kl_coef",
                                                                       ppo_.reference_kl_coef);
     }
+    if (has_curiosity())
+        terms.surprise =
+            mean_of(where(greater(weight, 0.5), surprise(trace, picked(batch.novel)), 0.0));
     if (has_demonstrations()) {
         // As many as the minibatch has samples, so that both run in one kernel.
         const ReplayBuffer ring(trace, ppo_.demo_capacity, "demonstration");
@@ -933,6 +996,10 @@ std::vector<Tensor*> PpoBuilder::parts_of(Terms& terms) {
 }
 
 void PpoBuilder::gradient(Trace& trace) const {
+    if (has_curiosity())
+        return trace.fail(
+            unsupported("PPO: several ranks share no curiosity; set rnd_coef to 0, or train with "
+                        "one"));
     Terms terms = loss_of(trace);
     if (!trace.status().ok()) return;
     std::vector<Tensor> sums;
@@ -982,16 +1049,23 @@ void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& term
         trace.assign(stopped, number(is_far));
     }
     trace.assign(cursor(trace), cursor(trace) + 1.0);
-    guarded_step(status,
-                 {.groups = {{.loss = terms.loss,
-                              .params = std::move(params),
-                              .optimizer = "adam",
-                              .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
-                              .epsilon = ppo_.adam_eps,
-                              .gradients = std::move(gradients)}},
-                  .rails = ppo_.limits,
-                  .may_learn = may_learn,
-                  .is_sound = is_sound});
+    const ScalarOrTensor rate = rate_of(trace, "learning_rate", ppo_.learning_rate);
+    std::vector<LearnGroup> groups = {{.loss = terms.loss,
+                                       .params = std::move(params),
+                                       .optimizer = "adam",
+                                       .learning_rate = rate,
+                                       .epsilon = ppo_.adam_eps,
+                                       .gradients = std::move(gradients)}};
+    if (terms.surprise.ok())
+        groups.push_back({.loss = terms.surprise,
+                          .params = nn::parameters_with_prefix(trace, {"rnd.predictor"}),
+                          .optimizer = "rnd.adam",
+                          .learning_rate = rate,
+                          .epsilon = ppo_.adam_eps});
+    guarded_step(status, {.groups = std::move(groups),
+                          .rails = ppo_.limits,
+                          .may_learn = may_learn,
+                          .is_sound = is_sound});
 
     status.set(AgentMetric::kLoss, terms.loss);
     status.set(AgentMetric::kPolicyLoss, terms.policy_loss);
