@@ -41,7 +41,7 @@ uvec2 hearth_halves(vec4 v) {
     return uvec2(packHalf2x16(exact.xy), packHalf2x16(exact.zw));
 }
 
-// Signed integers, from the lowest bits up (compiler/ops/packed.ops.cpp).  As the last bits of 2^23, with an
+// Signed integers, from the lowest bits up (compiler/ops/records/packed.ops.cpp).  As the last bits of 2^23, with an
 // offset that makes them positive, they need no conversion.
 vec4 hearth_four_int8(uint word) {
     const uint w = word ^ 0x80808080u;

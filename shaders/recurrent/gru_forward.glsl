@@ -5,7 +5,7 @@
 // two phases: SLICES threads share each unit's three products with the state before, then one
 // thread for each unit works out the gates.  States and sums lie in shared memory.
 //
-// What compiler/ops/gru_walk.cpp puts in front, or a fused network where the walk is one of its stages, reads
+// What compiler/ops/kernels/gru_walk.cpp puts in front, or a fused network where the walk is one of its stages, reads
 // and writes the operands: each macro is statements, within names that are in scope here.
 
 {

@@ -5,7 +5,7 @@
 // too, and a package stores nothing twice.
 
 #include "compiler/driver/compile.hpp"
-#include "compiler/ops/packed_elements.hpp"
+#include "compiler/ops/shared/packed_elements.hpp"
 
 #include <hearth/executor.hpp>
 #include <hearth/ops.hpp>

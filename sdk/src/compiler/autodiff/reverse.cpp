@@ -6,7 +6,7 @@
 // After Griewank and Walther, "Evaluating Derivatives", 2nd edition, 2008, section 3.2.
 
 #include "compiler/autodiff/checkpoint.hpp"
-#include "compiler/ops/rules.hpp"
+#include "compiler/ops/shared/rules.hpp"
 
 #include <hearth/grad.hpp>
 

@@ -10,7 +10,7 @@
 #include "compiler/codegen/kernel_draft.hpp"
 #include "compiler/codegen/kernel_task.hpp"
 #include "compiler/codegen/matmul/matmul_tiles.hpp"
-#include "compiler/ops/cpu_conv_strips.hpp"
+#include "compiler/ops/kernels/cpu_conv_strips.hpp"
 
 #include <hearth/status.hpp>
 

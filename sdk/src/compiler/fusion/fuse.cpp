@@ -6,7 +6,7 @@
 #include "compiler/fusion/fuse.hpp"
 
 #include "compiler/fusion/matmul_prologue.hpp"
-#include "compiler/ops/gru_walk.hpp"
+#include "compiler/ops/kernels/gru_walk.hpp"
 
 #include <hearth/core/assert.hpp>
 

@@ -79,7 +79,7 @@ struct FusionPlan {
     std::vector<bool> inlined;  ///< per node: recomputed by each reader
 };
 
-/// True if the node reduces blocks of neighbouring elements (compiler/ops/partial.ops.cpp).
+/// True if the node reduces blocks of neighbouring elements (compiler/ops/records/partial.ops.cpp).
 bool is_block_fold(const Node& node);
 
 /// True if the graph contains values that are recomputed to save memory.

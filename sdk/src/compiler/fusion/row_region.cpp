@@ -5,7 +5,7 @@
 
 #include "compiler/fusion/row_region.hpp"
 
-#include "compiler/ops/gru_walk.hpp"
+#include "compiler/ops/kernels/gru_walk.hpp"
 
 #include <hearth/op/at.hpp>
 

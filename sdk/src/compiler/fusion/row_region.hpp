@@ -34,7 +34,7 @@ struct RowRegion {
 };
 
 /// True if the node processes the rows of each window in order, independently of other windows
-/// (compiler/ops/gru_walk.hpp).
+/// (compiler/ops/kernels/gru_walk.hpp).
 bool walks_windows(const Node& node);
 
 /// True if the node is a sum over the rows of tensors that have them as their leading axis: a

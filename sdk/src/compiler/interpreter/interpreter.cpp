@@ -5,7 +5,7 @@
 
 #include "compiler/interpreter/interpreter.hpp"
 
-#include "compiler/ops/elements.hpp"
+#include "compiler/ops/shared/elements.hpp"
 
 #include <limits>
 #include <memory>

@@ -6,9 +6,9 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
-#include "compiler/ops/cpu_conv_strips.hpp"
-#include "compiler/ops/cpu_windows.hpp"
-#include "compiler/ops/rules.hpp"
+#include "compiler/ops/kernels/cpu_conv_strips.hpp"
+#include "compiler/ops/kernels/cpu_windows.hpp"
+#include "compiler/ops/shared/rules.hpp"
 #include "compiler/passes/pass.hpp"
 #include "core/device_model.hpp"
 

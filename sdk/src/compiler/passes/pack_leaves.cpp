@@ -4,7 +4,7 @@
 #include "compiler/passes/pack_leaves.hpp"
 
 #include "compiler/ir/rewrite.hpp"
-#include "compiler/ops/packed_elements.hpp"
+#include "compiler/ops/shared/packed_elements.hpp"
 
 #include <algorithm>
 

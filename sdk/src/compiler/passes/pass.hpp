@@ -49,7 +49,7 @@ Result<Graph> fold_constants(const Graph& graph, const PassOptions& options = {}
 Result<Graph> mix_precision(const Graph& graph, const PassOptions& options = {});
 
 /// Rewrites sums and matrix products with few results and many terms as partial sums (split-K) and
-/// a short final sum; see compiler/ops/partial.ops.cpp.
+/// a short final sum; see compiler/ops/records/partial.ops.cpp.
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options = {});
 
 /// Rewrites sums over the rows of the graph's row region as partial sums over a fixed number of

@@ -5,9 +5,9 @@
 
 #include "import/onnx/onnx_compositions.hpp"
 
-#include "compiler/ops/conv_onnx.hpp"
-#include "compiler/ops/image_onnx.hpp"
-#include "compiler/ops/onnx_rules.hpp"
+#include "compiler/ops/onnx/conv_onnx.hpp"
+#include "compiler/ops/onnx/image_onnx.hpp"
+#include "compiler/ops/onnx/onnx_rules.hpp"
 
 #include <hearth/core/convert.hpp>
 #include <hearth/loss.hpp>

@@ -6,9 +6,9 @@
 // operator dequantizes its operands, applies the float operator and quantizes the result; matrix
 // products are exact integer products.
 
-#include "compiler/ops/conv_onnx.hpp"
-#include "compiler/ops/onnx_rules.hpp"
-#include "compiler/ops/packed_elements.hpp"
+#include "compiler/ops/onnx/conv_onnx.hpp"
+#include "compiler/ops/onnx/onnx_rules.hpp"
+#include "compiler/ops/shared/packed_elements.hpp"
 #include "import/onnx/onnx_compositions.hpp"
 
 #include <hearth/ops.hpp>

@@ -5,7 +5,7 @@
 
 #include "import/onnx/onnx_export_groups.hpp"
 
-#include "compiler/ops/onnx_export.hpp"
+#include "compiler/ops/onnx/onnx_export.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ir/shared_constant.hpp"
 #include "compiler/ops/op_table.hpp"
-#include "compiler/ops/packed_elements.hpp"
+#include "compiler/ops/shared/packed_elements.hpp"
 #include "core/out_of_memory.hpp"
 #include "import/onnx/onnx_compositions.hpp"
 #include "import/onnx/onnx_importer.hpp"

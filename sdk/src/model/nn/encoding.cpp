@@ -3,7 +3,7 @@
 
 // Encodings of coordinates and directions into features from which small networks learn faster.
 
-#include "compiler/ops/rules.hpp"
+#include "compiler/ops/shared/rules.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>

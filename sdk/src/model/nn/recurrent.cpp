@@ -3,7 +3,7 @@
 
 // Recurrent layers: RNN, GRU and LSTM over sequences, and single steps of their cells.
 
-#include "compiler/ops/recurrent.hpp"
+#include "compiler/ops/functions/recurrent.hpp"
 
 #include "compiler/ir/graph.hpp"
 

@@ -4,7 +4,7 @@
 #include "compiler/codegen/conv/conv_kernels.hpp"
 #include "compiler/codegen/kernel_families.hpp"
 #include "compiler/codegen/kernel_task.hpp"
-#include "compiler/ops/cpu_windows.hpp"
+#include "compiler/ops/kernels/cpu_windows.hpp"
 #include "core/device_model.hpp"
 
 namespace hearth {

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Kernels of convolutions on CPUs, and of the windows of images that products read there.  On GPUs a convolution is the
-// operator's custom kernel (compiler/ops/conv_kernel.hpp), or a product over a view.
+// operator's custom kernel (compiler/ops/kernels/conv_kernel.hpp), or a product over a view.
 
 #pragma once
 
 #include "compiler/codegen/kernel_draft.hpp"
 #include "compiler/codegen/kernel_task.hpp"
-#include "compiler/ops/cpu_conv_strips.hpp"
+#include "compiler/ops/kernels/cpu_conv_strips.hpp"
 
 namespace hearth {
 

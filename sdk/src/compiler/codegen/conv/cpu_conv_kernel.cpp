@@ -5,7 +5,7 @@
 //
 // A workgroup, which is one invocation, computes a strip of windows for a block of output channels. It copies what the
 // strip covers of the input into an array that fits a cache, with zeros around it and one phase of the stride after
-// another (compiler/ops/cpu_conv_strips.hpp).  There, a tap of neighbouring windows is contiguous, at a distance from
+// another (compiler/ops/kernels/cpu_conv_strips.hpp).  There, a tap of neighbouring windows is contiguous, at a distance from
 // the window that is the same for all windows: so the sums of a register tile, some output channels times some vectors
 // of windows, take unaligned loads of the array, and the windows of a strip are one row, of which some columns between
 // two rows of the image are computed for nothing.
@@ -22,8 +22,8 @@
 #include "compiler/codegen/shared/extents.hpp"
 #include "compiler/codegen/shared/group_access.hpp"
 #include "compiler/codegen/shared/known_ranges.hpp"
-#include "compiler/ops/cpu_conv_strips.hpp"
-#include "compiler/ops/windows.hpp"
+#include "compiler/ops/kernels/cpu_conv_strips.hpp"
+#include "compiler/ops/shared/windows.hpp"
 
 #include <hearth/op/op_def.hpp>
 

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "compiler/codegen/shared/cpu_kernel.hpp"
-#include "compiler/ops/cpu_windows.hpp"
+#include "compiler/ops/kernels/cpu_windows.hpp"
 
 #include <hearth/op/op_def.hpp>
 

@@ -8,7 +8,7 @@
 
 #include "compiler/codegen/lower_options.hpp"
 #include "compiler/fusion/fuse.hpp"
-#include "compiler/ops/gru_walk.hpp"
+#include "compiler/ops/kernels/gru_walk.hpp"
 
 #include <hearth/status.hpp>
 

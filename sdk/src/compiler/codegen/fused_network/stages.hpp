@@ -182,7 +182,7 @@ class RowSumStage final : public Stage {
 };
 
 /// Goes through the rows of windows, one after the other: a GRU, or its backpropagation through time
-/// (compiler/ops/gru_walk.hpp).  A tile holds whole windows.
+/// (compiler/ops/kernels/gru_walk.hpp).  A tile holds whole windows.
 class WalkStage final : public Stage {
   public:
     WalkStage(NetworkFrame& frame, const NetworkStage& stage);

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Selects the kernel of a convolution and its tile, from measurements.
+
+#pragma once
+
+#include "compiler/ops/shared/windows.hpp"
+
+#include <hearth/op/op_def.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// A convolution over two spatial axes; with only one, the first extent is 1.
+struct ConvProblem {
+    Window window;
+    List size, count;        ///< spatial extents of x and of the result
+    int64_t channels, out;   ///< of all groups
+    int64_t images, pixels;  ///< of the result, all images at capacity
+    int64_t multiple = 0;    ///< depthwise: results per channel; else 0
+    bool has_one_axis, is_half, is_narrow;
+
+    explicit ConvProblem(const KernelRuleContext& call);
+
+    int64_t taps() const { return count_of(window.kernel); }
+    int64_t depth() const { return channels * taps(); }
+    bool is_depthwise() const { return multiple > 0; }
+    /// Elements of x that `places` neighbouring windows cover along an axis.
+    int64_t patch_extent(size_t axis, int64_t places) const;
+    bool is_padded() const;
+    /// Channels that a thread of conv_tiled.comp loads at a time.
+    int64_t chunk() const { return has_weights_by_four() ? channels_by_four() : 1; }
+    /// True for the first layer of a network: too few channels to split into slices.
+    bool is_shallow() const { return channels <= 4 && !has_weights_by_four(); }
+    bool has_weights_by_four() const;
+
+  private:
+    /// The fewest channels whose weights for one output channel are whole vec4s.
+    int64_t channels_by_four() const;
+};
+
+/// Kernel sources in shaders/conv.
+enum class ConvFamily : uint8_t {
+    kTiled,      ///< any operands
+    kStrips,     ///< few channels, large images
+    kMatrix,     ///< f16 on matrix cores, large images
+    kSlices,     ///< f16 on matrix cores, small images
+    kWinograd,   ///< 3 x 3 windows of stride 1, many channels
+    kDepthwise,  ///< one channel per group
+};
+
+/// Input channels that conv_matrix.comp stages at a time.
+inline constexpr int64_t kConvMatrixChunk = 16;
+
+/// Parameters of conv_winograd.comp: threads, blocks of 2 x 2 results and output channels per
+/// workgroup, and input channels at a time.
+inline constexpr int64_t kWinogradThreads = 256, kWinogradBlocks = 32, kWinogradOuts = 32,
+                         kWinogradChunk = 8;
+
+/// One variant of a kernel.
+struct ConvTile {
+    ConvFamily family = ConvFamily::kTiled;
+    int64_t lanes = 32;  ///< threads along pixels; kMatrix: subgroups; kSlices: pixels
+    int64_t strips = 1;  ///< threads along rows; kMatrix: subgroups
+    int64_t groups = 1;  ///< along output channels
+    int64_t slices = 1;  ///< split-K factor over input channels
+    int64_t px = 4;      ///< pixels per thread; kStrips: rows of four; kMatrix: matrices
+    int64_t oc = 8;      ///< output channels per thread; kMatrix, kSlices: per workgroup
+    int64_t turns = 1;   ///< kStrips: blocks of output channels that a thread processes in turn
+    int64_t chunk = 1;   ///< kSlices: depth that is loaded at a time
+    int64_t stage = 1;   ///< kSlices: part of `chunk` in shared memory
+    int64_t repeat = 1;  ///< tiles of pixels that a workgroup processes in turn
+    bool loads_by_stage = false;  ///< kSlices: not a whole chunk at once
+    bool shares_weights = false;
+    bool holds_x = false;  ///< kStrips: in registers
+
+    int64_t threads() const { return lanes * strips * groups * slices; }
+};
+
+std::string to_string(const ConvTile& tile);
+
+/// All variants that compute this convolution on this device, the shipped choice first. CPUs get
+/// only those with matrix cores, as GEMM over patches is faster there than the others.
+std::vector<ConvTile> conv_candidates(const ConvProblem& problem, const DeviceCaps& caps);
+
+}  // namespace hearth
