@@ -155,6 +155,7 @@ std::string TrainConfig::text() const {
                  {"rollout_steps", rollout_steps},
                  {"varies_rules", varies_rules},
                  {"ppo", programs::write_learner<Json>(ppo)}};
+    if (!demonstrations.empty()) json["demonstrations"] = demonstrations;
     return json.dump(2) + "\n";
 }
 
@@ -174,6 +175,7 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
     root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
     root.read("varies_rules", config.varies_rules);
+    root.read("demonstrations", config.demonstrations);
     if (const Json* given = root.find("ppo")) {
         agents::AnyLearner learner(config.ppo);
         const Json ppo = with_current_names(*given);

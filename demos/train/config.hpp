@@ -33,6 +33,10 @@ struct TrainConfig {
     /// Randomizes the rules of each episode within the range of player settings. For Hatchlings
     /// only.
     bool varies_rules = false;
+    /// A .demo file (docs/reference/demo_format.md) of agents with the task's specification, which
+    /// PPO imitates with the weight ppo.bc_coef; empty: none.  If ppo.demo_capacity is 0, it is the
+    /// number of the file's steps.
+    std::string demonstrations;
     agents::Ppo ppo;  ///< learning rate and clip range are runtime settings
 
     /// Returns text that parses to an equal configuration.

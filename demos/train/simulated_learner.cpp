@@ -16,6 +16,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -55,6 +56,20 @@ Result<Game> game_of(const TrainConfig& config) {
     const auto simulation = classic::make_simulation(config.task);
     if (!simulation) return not_found("no task '" + config.task + "'");
     return Game{classic::schema_of(classic::make_task(config.task)->info()), *simulation};
+}
+
+/// Opens the demonstrations of a configuration, which must be of the task's agents.
+Result<DemoFile> open_demonstrations(const TrainConfig& config, const AgentSpec& schema) {
+    HEARTH_ASSIGN(DemoFile file, DemoFile::open(config.demonstrations));
+    if (file.step_count() == 0)
+        return invalid_argument(config.demonstrations +
+                                ": expected at least one step, found none; record some");
+    if (file.info().schema_hash == schema.hash()) return file;
+    HEARTH_ASSIGN(const AgentSpec theirs, AgentSpec::load(file.schema()));
+    return invalid_argument(config.demonstrations +
+                            ": expected demonstrations of the task's agents (here), found those "
+                            "of others (there): " +
+                            schema.diff(theirs));
 }
 
 /// True for state that must be equal on all ranks; per-rank counters are excluded.
@@ -99,6 +114,12 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                                 " agents cannot be divided among " + std::to_string(ranks.size()) +
                                 " ranks");
     ppo.n_agents /= ranks.size();
+    std::optional<DemoFile> demonstrations;
+    if (!config.demonstrations.empty() && !only_acts) {
+        HEARTH_ASSIGN(demonstrations, open_demonstrations(config, game.schema));
+        if (ppo.demo_capacity == 0)
+            ppo.demo_capacity = static_cast<int64_t>(demonstrations->step_count());
+    }
     const uint64_t seed = config.seed + (static_cast<uint64_t>(ranks.rank()) << 54);
     const RolloutOptions rollout{.steps_per_recording = steps_of_recording(device, config),
                                  .seed = seed,
@@ -135,6 +156,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
         HEARTH_ASSIGN(const uint32_t slot, learner->runner_->program().find_variable(name));
         learner->read_slots_.push_back(slot);
     }
+    if (demonstrations) HEARTH_TRY(learner->show(*demonstrations, ppo.n_agents));
     if (rollout.data_parallel) {
         HEARTH_TRY(learner->share_first_weights());
         return learner;
@@ -150,6 +172,28 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     HEARTH_TRY(add(learner->learn_, learner->items_));
     HEARTH_TRY(add(learner->publish_, 1));
     return learner;
+}
+
+Status SimulatedLearner::show(const DemoFile& demonstrations, int64_t agents) {
+    const auto count = static_cast<int64_t>(demonstrations.step_count());
+    const hearth_demo_info& info = demonstrations.info();
+    for (int64_t first = 0; first < count; first += agents) {
+        const int64_t rows = std::min(agents, count - first);
+        HostTensor observation(DType::kF32, {rows, info.observation_size}),
+            action(DType::kF32, {rows, info.action_size});
+        for (int64_t row = 0; row < rows; ++row) {
+            const hearth_demo_step step = demonstrations.step(static_cast<uint64_t>(first + row));
+            std::copy_n(step.observation, info.observation_size,
+                        observation.as<float>().data() + row * info.observation_size);
+            std::copy_n(step.action, info.action_size,
+                        action.as<float>().data() + row * info.action_size);
+        }
+        HEARTH_TRY(runner_
+                       ->run("add_demonstrations", rows,
+                             {{"observation", observation}, {"action", action}})
+                       .status());
+    }
+    return {};
 }
 
 Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> windows) {

@@ -8,6 +8,7 @@
 #include "train/learner.hpp"
 #include "train/pooled.hpp"
 
+#include <hearth/agents/demo.hpp>
 #include <hearth/agents/simulation.hpp>
 
 namespace hearth::train {
@@ -41,6 +42,8 @@ class SimulatedLearner final : public Learner {
     static Result<std::unique_ptr<SimulatedLearner>> create(standalone::Device& device,
                                                             const TrainConfig& config,
                                                             GradientReducer& ranks, bool only_acts);
+    /// Gives all steps of the file to the entry add_demonstrations.
+    Status show(const agents::DemoFile& demonstrations, int64_t agents);
     Status share_first_weights();
     Result<Window> play_together();
     Status learn_together(const LiveSettings& settings);

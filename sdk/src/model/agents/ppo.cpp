@@ -1129,6 +1129,8 @@ AgentGraphs build_agent_graphs(const AgentSpec& schema, const PolicyNetwork& net
     } else {
         entries.push_back({"learn", [&](Trace& t) { b.learn(t); }});
     }
+    if (b.has_demonstrations())
+        entries.push_back({"add_demonstrations", [&](Trace& t) { b.demonstrate(t); }});
     return trace_entries(b.check_rollout(simulation, options), seed, ppo.limits,
                          std::move(entries));
 }
