@@ -129,6 +129,7 @@ TEST_F(Demonstrations, TeachAnotherLearnerWhenTheyAreReplayed) {
     for (int i = 0; i < 1'000; ++i)
         frame([&](AgentId id) { return demo.replay(pupils, id, step++ % demo.step_count()); }, 1);
 
+    EXPECT_EQ(pupils.action_mask(ids[0])[1], 0) << "the mask of the step";
     std::vector<float> places;
     pupils.freeze(true);
     for (int i = 0; i < 4; ++i)  // actions of this observation have arrived by then
@@ -191,6 +192,11 @@ TEST_F(Demonstrations, WithValuesThatAreNotFiniteAreNotWritten) {
     const Status added = writer->add(agents, id, std::vector{1.0f});
     EXPECT_EQ(added.message(), "the action has 1 floats, expected 2");
     EXPECT_EQ(writer->add(agents, {7, 7}, std::vector{0.0f, 0.0f}).code(), StatusCode::kNotFound);
+    const float action[] = {0, 0};
+    uint64_t bytes = 0;
+    EXPECT_EQ(hearth_demo_add(agents.handle(), id, action, 0, 3, 0, nullptr, &bytes),
+              HEARTH_ERROR_OUT_OF_RANGE)
+        << "an end of no kind";
     EXPECT_EQ(DemoFile::open(path())->step_count(), 0u);
 }
 

@@ -224,10 +224,16 @@ TEST_F(DriverWeightsTest, BeforeTheFirstSnapshotTheInitialOrTheLoadedBrainIsSave
     const Result<std::vector<std::byte>> saved = other->agents.save();
     ASSERT_TRUE(saved.ok());
     EXPECT_EQ(*saved, *learned) << "in the frame in which it is loaded";
+    const Result<std::vector<std::byte>> shipped =
+        other->agents.save(HEARTH_AGENTS_INITIAL_WEIGHTS);
+    ASSERT_TRUE(shipped.ok());
+    EXPECT_EQ(*shipped, *initial) << "whatever was loaded";
     other->agents.reset_brain();
     const Result<std::vector<std::byte>> again = other->agents.save();
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(*again, *initial);
+    play(*host, ids, 14, 17);
+    keep(*host);
     host->agents.reset_brain();
     EXPECT_EQ(*host->agents.save(), *initial) << "not even the length of the rollout is left";
     const auto none = small_host(device(), {.max_snapshots = 0});
