@@ -57,8 +57,9 @@ def cook_onnx(model: Package, *, max_batch_size: int = 1, name: str = "main",
     assume_int32: on a GPU without 64-bit integers, hold int64 in 32 bits even where its range is not proven to fit.
     assume_float32: on a GPU, compute float64 in float32.  Both are errors of the compiler otherwise.
     learn: adds the entry "learn", one training step: {"loss": "mse", "l1", "huber" or "cross_entropy", "output":
-    name, "optimizer": "adam" or "sgd", "weight_decay": 0, "momentum": 0, "max_grad_norm": 0}.  Besides the model's
-    inputs it takes target and learning_rate; it returns loss.
+    name, "max_grad_norm": 0, "optimizer": "sgd", "adam", "adagrad", "rmsprop", "lion", "adan" or "muon", and options of
+    it, as "weight_decay", "momentum", "beta1"}.  Besides the model's inputs it takes target and learning_rate; it
+    returns loss.
     Errors: HearthError with the message of the importer or compiler.  Any thread.
     """
     common, host = _common(max_batch_size, device_targets, precision, quantize, device, assume_int32, assume_float32)

@@ -242,7 +242,8 @@ def fit(model: Model | Mapping[str, Any] | Package, data: Data, loss: str = "cro
     "min_delta": 0}.  checkpoint: a .safetensors file of the best weights so far.
     log: a run log for `hearth watch`, which can stop the run.  callback: called after each epoch with {"epoch",
     "train_loss", "validation"}; returning False stops.
-    step: of networks and ONNX models optimizer ("adam", "sgd"), weight_decay, momentum and max_grad_norm.
+    step: of networks and ONNX models max_grad_norm, optimizer ("sgd", "adam", "adagrad", "rmsprop", "lion", "adan",
+    "muon") and its options: "weight_decay", "momentum", "beta1", ... as hearth/optim.hpp names them.
     Equal arguments and seed give equal weights.
     Errors: HearthError for data that the model cannot take, naming the sample, and for a loss that is not finite.
     """

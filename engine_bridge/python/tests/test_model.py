@@ -162,6 +162,28 @@ def test_a_model_learns(device, layer, optimizer):
             assert np.array_equal(model.read(name), value), "a loss that is not finite must not be learned"
 
 
+@pytest.mark.parametrize("step, rate", [({"optimizer": "adagrad"}, 0.3), ({"optimizer": "adan"}, 0.02),
+                                        ({"optimizer": "lion", "beta1": 0.8}, 0.01),
+                                        ({"optimizer": "rmsprop", "momentum": 0.5}, 0.01)])
+def test_optimizers_and_their_options_are_chosen_by_name(device, layer, step, rate):
+    weight, bias = layer
+    package = hearth.cook_onnx(linear_onnx(np.zeros_like(weight), np.zeros_like(bias)), max_batch_size=64,
+                               learn={"loss": "mse", **step})
+    x = np.random.default_rng(1).normal(size=(64, 3)).astype("f4")
+    target = np.tanh(x @ weight + bias)
+    with hearth.Model(package, device) as model:
+        losses = [float(model.run("learn", x=x, target=target, learning_rate=rate)["loss"]) for _ in range(100)]
+        assert losses[-1] < losses[0] / 10
+
+
+@pytest.mark.parametrize("step, message", [({"optimizer": "adamw"}, "there are: sgd, adam, adagrad, rmsprop, lion"),
+                                           ({"optimizer": "lion", "momentum": 0.9}, "momentum"),
+                                           ({"optimizer": "adam", "beta1": 2}, "beta1 is 2")])
+def test_unknown_optimizers_and_options_are_refused(layer, step, message):
+    with pytest.raises(hearth.HearthError, match=message):
+        hearth.cook_onnx(linear_onnx(*layer), max_batch_size=1, learn=step)
+
+
 def test_brains_restore_what_was_learned(device, layer):
     package = hearth.cook_onnx(linear_onnx(*layer), max_batch_size=1, learn={})
     with hearth.Model(package, device) as model, hearth.Model(package, device) as other:

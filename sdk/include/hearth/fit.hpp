@@ -19,6 +19,7 @@
 #include <hearth/core/cpp20.hpp>
 #include <hearth/dataset.hpp>
 #include <hearth/executor.hpp>
+#include <hearth/optim.hpp>
 #include <hearth/tensor.hpp>
 
 #include <cstdint>
@@ -41,15 +42,14 @@ Result<Loss> loss_named(std::string_view name);
 
 struct TrainingStep {
     Loss loss = Loss::kCrossEntropy;
-    bool adam = true;  ///< false: SGD
-    double weight_decay = 0;
-    double momentum = 0;       ///< of SGD
+    Optimizer optimizer = {};
     double max_grad_norm = 0;  ///< limit of the norm of all gradients together; 0: none
 };
 
 /// Appends a step of training to the trace: inputs "target" (i32 [batch, ...], the prediction without
 /// its last axis, for cross entropy; else like the prediction) and "learning_rate" [], output "loss"
 /// [].  A step whose gradients are not finite changes nothing.
+/// Errors, kept by the trace: those of update() (optim.hpp), and of a prediction without classes.
 void trace_training_step(Trace& trace, const Tensor& prediction, const TrainingStep& step);
 
 /// A network's graph: x [batch, ...] -> the prediction [batch, ...]; for cross entropy logits [batch,

@@ -9,9 +9,11 @@
 #pragma once
 
 #include <hearth/core/cpp20.hpp>
+#include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -162,6 +164,45 @@ std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const AdanOptions& options);
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const MuonOptions& options);
+
+// --- Update rules by name ---
+
+/// A hyperparameter of an update rule, beside the learning rate.
+struct OptimizerOption {
+    std::string_view name = {};
+    double default_value = 0;
+    double low = 0, high = 1;  ///< the range that it may have, ends included
+};
+
+/// An update rule and its hyperparameters, by name; those that are absent have their defaults.
+struct Optimizer {
+    std::string name = "adam";
+    std::map<std::string, double> options = {};  ///< as OptimizerDef::options names them
+};
+
+/// The record that defines an update rule: tools, Python and hearth/fit.hpp take rules from here.
+struct OptimizerDef {
+    std::string_view name = {};
+    std::string_view summary = {};
+    double learning_rate = 1e-3;  ///< default
+    std::vector<OptimizerOption> options = {};
+    /// values: one for each option.
+    void (*update)(std::span<const Tensor> params, std::span<const Tensor> gradients,
+                   const ScalarOrTensor& learning_rate, std::span<const double> values) = nullptr;
+};
+
+/// sgd, adam, adagrad, rmsprop, lion, adan, muon.
+std::span<const OptimizerDef> optimizers();
+/// Errors: kNotFound listing the names.
+Result<const OptimizerDef*> optimizer_named(std::string_view name);
+/// Errors: kNotFound for a rule or an option that does not exist, listing those that do;
+/// kOutOfRange for a value beyond its range, or NaN.
+Status check_optimizer(const Optimizer& optimizer);
+
+/// Assigns each param its next value, as the rule's function does.
+/// Errors, kept by the trace of the params: those of check_optimizer() and of the rule.
+void update(const Optimizer& optimizer, std::span<const Tensor> params,
+            std::span<const Tensor> gradients, const ScalarOrTensor& learning_rate);
 
 // --- Gradient clipping ---
 

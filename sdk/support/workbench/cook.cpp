@@ -124,9 +124,15 @@ TrainingStep training_step(Options& o) {
     TrainingStep step;
     const std::string loss = o.text("loss", "mse", {"mse", "l1", "huber", "cross_entropy"});
     if (const Result<Loss> named = loss_named(loss); named.ok()) step.loss = *named;
-    step.adam = o.text("optimizer", "adam", {"adam", "sgd"}) == "adam";
-    step.weight_decay = o.number("weight_decay", 0);
-    step.momentum = o.number("momentum", 0);
+    step.optimizer.name = o.text("optimizer", "adam");
+    const Result<const OptimizerDef*> optimizer = optimizer_named(step.optimizer.name);
+    if (optimizer.ok())
+        for (const OptimizerOption& option : (*optimizer)->options) {
+            const std::string name(option.name);
+            if (o.has(name.c_str())) step.optimizer.options[name] = o.number(name.c_str(), 0);
+        }
+    if (const Status status = check_optimizer(step.optimizer); !status.ok())
+        o.fail(status.message());
     step.max_grad_norm = o.number("max_grad_norm", 0);
     return step;
 }

@@ -14,9 +14,51 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 
 namespace hearth::test {
 namespace {
+
+/// One step of a rule on a matrix.
+Graph step_of(const std::function<void(const Tensor& loss, std::span<const Tensor> params)>& rule) {
+    Trace trace("learn");
+    const Tensor w = trace.param("w", {4, 3}, Init::constant(0.5));
+    rule(sum(square(w)), trace.params());
+    return trace.build().value();
+}
+
+TEST(OptimizerRecords, AreTheFunctionsWithTheDefaultsOfTheirStructs) {
+    const auto by_function = [](auto options) {
+        options.learning_rate = 0.01;
+        return step_of([&](const Tensor& loss, std::span<const Tensor> params) {
+            minimize(loss, params, options);
+        });
+    };
+    const std::map<std::string_view, Graph> expected{
+        {"sgd", by_function(SgdOptions())},         {"adam", by_function(AdamOptions())},
+        {"adagrad", by_function(AdagradOptions())}, {"rmsprop", by_function(RmspropOptions())},
+        {"lion", by_function(LionOptions())},       {"adan", by_function(AdanOptions())},
+        {"muon", by_function(MuonOptions())}};
+    const auto by_record = [](const Optimizer& optimizer) {
+        return step_of([&](const Tensor& loss, std::span<const Tensor> params) {
+            update(optimizer, params, grad(loss, params), 0.01);
+        });
+    };
+    ASSERT_EQ(optimizers().size(), expected.size());
+    for (const OptimizerDef& def : optimizers()) {
+        EXPECT_EQ(print(by_record({std::string(def.name)})), print(expected.at(def.name)))
+            << def.name;
+        // Each option reaches the rule.
+        for (const OptimizerOption& option : def.options) {
+            const double other = option.default_value == 1 ? 0 : option.default_value == 0 ? 1 : 2;
+            const double value = other <= option.high ? other : option.default_value / 2;
+            EXPECT_NE(
+                print(by_record({std::string(def.name), {{std::string(option.name), value}}})),
+                def.name == "sgd" && option.name == "nesterov" ? "" : print(expected.at(def.name)))
+                << def.name << ": " << option.name;
+        }
+    }
+}
 
 struct OptimizerCase {
     const char* name;

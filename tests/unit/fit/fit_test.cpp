@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
@@ -142,6 +143,38 @@ TEST_F(Fit, NumbersAreLearnedWithEachLoss) {
     }
 }
 
+TEST_F(Fit, EachOptimizerLearnsByItsName) {
+    const Dataset data = halves(100, false);
+    for (const OptimizerDef& def : optimizers()) {
+        if (def.name == "muon") continue;  // for matrices alone
+        SupervisedModel net =
+            model(data, {.loss = Loss::kMse, .optimizer = {.name = std::string(def.name)}});
+        const auto result = fit(net, data,
+                                {.loss = Loss::kMse,
+                                 .epochs = 40,
+                                 .learning_rate = std::max(0.02, 10 * def.learning_rate)});
+        ASSERT_TRUE(result.ok()) << result.status().message();
+        EXPECT_LT(result->history.back().train_loss, 0.7 * result->history.front().train_loss)
+            << def.name;
+    }
+    const auto error_with = [&](const Optimizer& optimizer) {
+        return SupervisedModel::trace(*executor_, linear_network, data,
+                                      {.loss = Loss::kMse, .optimizer = optimizer})
+            .status()
+            .message();
+    };
+    EXPECT_NE(error_with({"muon"}).find("not a matrix"), std::string::npos);
+    EXPECT_NE(error_with({"adamw"}).find("no optimizer is named 'adamw'; there are: sgd, adam, "
+                                         "adagrad, rmsprop, lion, adan, muon"),
+              std::string::npos)
+        << error_with({"adamw"});
+    EXPECT_NE(error_with({"lion", {{"momentum", 0.9}}})
+                  .find("lion has no option 'momentum'; there are: beta1, beta2, weight_decay"),
+              std::string::npos);
+    EXPECT_NE(error_with({"sgd", {{"momentum", NAN}}}).find("momentum is nan, expected 0.0"),
+              std::string::npos);
+}
+
 TEST_F(Fit, ScoresOfTheHostEqualTheLossOfTheStep) {
     for (const Loss loss : {Loss::kMse, Loss::kL1, Loss::kHuber, Loss::kCrossEntropy}) {
         const Dataset data = halves(64, loss == Loss::kCrossEntropy);
@@ -213,7 +246,7 @@ TEST_F(Fit, WrongDataAndOptionsAreNamed) {
     EXPECT_EQ(error_of(net, data, {.validation = &data, .metrics = {"mae"}}),
               "fit: no metric is named 'mae'; there are: loss, accuracy, f1");
     const Dataset numbers = halves(10, false);
-    SupervisedModel regression = model(numbers, {.loss = Loss::kMse, .adam = false});
+    SupervisedModel regression = model(numbers, {.loss = Loss::kMse, .optimizer = {"sgd"}});
     EXPECT_NE(
         error_of(regression, numbers, {.loss = Loss::kMse, .epochs = 200, .learning_rate = 1e30})
             .find("is not finite; use a lower learning_rate than 1e+30"),

@@ -59,11 +59,7 @@ void trace_training_step(Trace& trace, const Tensor& prediction, const TrainingS
     const Tensor rate = trace.input(kRate, {});
     // Non-finite updates are skipped; the loss shows them.
     ConditionalUpdate guard(trace);
-    if (step.adam)
-        adam(params, gradients, {.learning_rate = rate, .weight_decay = step.weight_decay});
-    else
-        sgd(params, gradients,
-            {.learning_rate = rate, .momentum = step.momentum, .weight_decay = step.weight_decay});
+    update(step.optimizer, params, gradients, rate);
     guard.commit_if(all_finite(gradients));
     trace.output("loss", loss);
 }
