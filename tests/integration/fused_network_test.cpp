@@ -110,6 +110,19 @@ Tensor deep(Trace& t) {
     return mse_loss(y, input("target")) * 64.0;
 }
 
+/// Residual blocks whose gradients read what gelu was given beside what it gave.
+Tensor residuals(Trace& t) {
+    Tensor x = nn::linear(t, "in", t.input("x", {kBatch, 12}), 32, {.seed = 12});
+    for (int i = 0; i < 4; ++i) {
+        const std::string name = "block" + std::to_string(i);
+        const Tensor hidden = gelu(nn::linear(t, name + ".1", x, 128, {.seed = 13}));
+        x = x + nn::linear(t, name + ".2", hidden, 32, {.seed = 14});
+    }
+    const Tensor y = nn::linear(t, "out", x, 3, {.seed = 15});
+    t.output("y", y);
+    return mse_loss(y, t.input("target", {kBatch, 3}));
+}
+
 /// Two networks on one observation, and a loss of the user's own of both, element by element.
 Tensor two_outputs(Trace& t) {
     const Tensor x = t.input("x", {kBatch, 12});
@@ -373,6 +386,22 @@ void FusedNetwork::expect_to_learn(const CompiledProgram& compiled) {
     expect_near(*found, *expected, GetParam().is_half() ? 5e-2 : 2e-2, "act");
 }
 
+/// A fused network that is divided because its activations exceed shared memory.
+class DividedFusedNetwork : public FusedNetwork {};
+
+TEST_P(DividedFusedNetwork, LearnsAsTheInterpreterDoes) {
+    DeviceCaps caps = device().caps().value();
+    caps.device_type = DeviceType::kDiscreteGpu;
+    caps.name = "NVIDIA H200";  // where long kernels are not split
+    const CompiledProgram compiled = compile_net(true, caps);
+    ASSERT_FALSE(compiled.remarks.empty());
+    EXPECT_NE(compiled.remarks.back().find("fused networks, not one: the activations of 1 row"),
+              std::string::npos)
+        << compiled.remarks.back();
+    EXPECT_LE(dispatches(compiled.program, "learn"), 8) << dump(compiled.program);
+    expect_to_learn(compiled);
+}
+
 /// Fused networks that are split where drivers would compile them for seconds.
 class SplitFusedNetwork : public FusedNetwork {};
 
@@ -465,6 +494,9 @@ std::vector<NetCase> long_cases() {
     return cases;
 }
 
+INSTANTIATE_TEST_SUITE_P(Nets, DividedFusedNetwork,
+                         testing::Values(NetCase{"Residuals", residuals, 40, 8192, 0}),
+                         [](const auto& test) { return std::string(test.param.name); });
 INSTANTIATE_TEST_SUITE_P(Nets, SplitFusedNetwork, testing::ValuesIn(long_cases()),
                          [](const auto& test) { return std::string(test.param.name); });
 INSTANTIATE_TEST_SUITE_P(Nets, FusedNetwork, testing::ValuesIn(kCases),

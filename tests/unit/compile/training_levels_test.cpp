@@ -187,6 +187,47 @@ TEST(TrainingLevels, AreListedWhereTheyAreMore) {
         << compiled.remarks[0];
 }
 
+/// Four residual blocks, x + W2 f(W1 x), with hidden layers four times as wide.
+template <Tensor (*kActivation)(const Tensor&)>
+void residual_blocks(Trace& t) {
+    Tensor x = nn::linear(t, "in", t.input("x", {kBatch, 16}), 64);
+    for (int i = 0; i < 4; ++i) {
+        const std::string name = "block" + std::to_string(i);
+        const Tensor hidden = kActivation(nn::linear(t, name + ".1", x, 256));
+        x = x + nn::linear(t, name + ".2", hidden, 64);
+    }
+    const Tensor loss = mse_loss(nn::linear(t, "out", x, 4), t.input("target", {kBatch, 4}));
+    minimize(loss, t.params(), AdamOptions{});
+}
+
+// Gradients of gelu and silu read what they were given, beside what they gave, which takes twice
+// the shared memory.
+TEST(TrainingLevels, AreNoCliffForActivationsThatKeepMore) {
+    const LevelsCase cases[] = {{"Relu", residual_blocks<relu>},
+                                {"Gelu", residual_blocks<gelu>},
+                                {"Silu", residual_blocks<silu>},
+                                {"Tanh", residual_blocks<tanh>}};
+    for (const uint32_t shared : {16384u, 32768u}) {
+        std::vector<int64_t> dispatches;
+        for (const LevelsCase& step : cases) {
+            const CompiledProgram compiled = compile_step(step, shared);
+            dispatches.push_back(std::ranges::count(compiled.program.commands,
+                                                    CommandKind::kDispatch, &Command::kind));
+            EXPECT_LE(dispatches.back(), dispatches.front() + 1) << step.name;
+            EXPECT_LE(compiled.remarks.size(), 1u) << step.name;
+            if (dispatches.back() == dispatches.front()) continue;
+            ASSERT_EQ(compiled.remarks.size(), 1u) << step.name;
+            EXPECT_NE(compiled.remarks[0].find(
+                          "nodes is 2 fused networks, not one: the activations of 1 row "
+                          "and 8 lines of each layer's weights do not fit 16384 "
+                          "bytes of shared memory"),
+                      std::string::npos)
+                << compiled.remarks[0];
+        }
+        EXPECT_LE(dispatches.front(), 4) << shared;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Nets, TrainingStep, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 

@@ -115,11 +115,23 @@ class GraphLowering {
                       std::span<const Group* const> members) {
         HEARTH_TRY(check(plan));
         std::deque<Group> networks;
-        HEARTH_ASSIGN(std::vector<PlannedCall> calls,
+        HEARTH_ASSIGN(RegionCalls made,
                       region_calls(graph_, region, plan, members, networks, options_));
+        std::vector<PlannedCall>& calls = made.calls;
+        if (!made.division.empty()) note_division(region, networks.size(), made);
         for (const Group& group : plan.groups)
             if (!group.in_region) calls.push_back({{&group}, std::nullopt, 0, ""});
         return add_calls(plan, std::move(calls), true);
+    }
+
+    void note_division(const RowRegion& region, size_t networks, const RegionCalls& made) {
+        const size_t others = made.calls.size() - networks;
+        program_.notes.push_back(
+            "entry '" + graph_.name + "': the rows' region of " +
+            std::to_string(region.nodes.size()) + " nodes is " + std::to_string(networks) +
+            " fused networks" +
+            (others == 0 ? "" : " and " + std::to_string(others) + " other kernels") +
+            ", not one: " + made.division);
     }
 
     Status add_groups(bool spares) {

@@ -25,7 +25,8 @@ std::string network_key(const Graph& graph, uint64_t rows_capacity);
 bool is_network_key(std::string_view key, std::string_view entry);
 
 /// groups: those of the region, in an order that respects data flow.
-/// Errors: kUnsupported telling why the region is no fused network.
+/// Errors: kUnsupported telling why the region is no fused network; kOutOfRange if it exceeds shared
+/// memory, which a part of it may not.
 Result<KernelDraft> fused_network(const Graph& graph, const RowRegion& region,
                                   std::span<const Group* const> groups,
                                   const std::vector<bool>& inlined, const LowerOptions& options);

@@ -428,10 +428,12 @@ class RowPlanner {
         };
         for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) add(tile_rows);
         if (all.empty())
-            return unsupported("the activations of one row and " + std::to_string(kLeastChunk) +
-                               " lines of each layer's weights do not fit " +
-                               std::to_string(options_.caps.max_compute_shared_memory_size) +
-                               " bytes of shared memory");
+            return out_of_range("the activations of " + std::to_string(least) +
+                                (least == 1 ? " row and " : " rows and ") +
+                                std::to_string(kLeastChunk) +
+                                " lines of each layer's weights do not fit " +
+                                std::to_string(options_.caps.max_compute_shared_memory_size) +
+                                " bytes of shared memory");
         for (int tile_rows = 2 * wanted; tile_rows <= kMostTileRows; tile_rows *= 2) add(tile_rows);
         size_t chosen = 0;
         for (size_t i = 0; i < all.size(); ++i) {
@@ -650,7 +652,7 @@ Result<NetworkPlan> plan_rows(const Graph& graph, const RowRegion& region,
     // What walks keep of all steps takes more room than one tile of rows leaves to several networks.
     if (!plan.ok() && region.window > 1) plan = plan_with(0).run(true);
     if (plan.ok() || in_registers.ok()) return plan;
-    return unsupported(in_registers.message() + "; " + plan.status().message());
+    return Status(plan.status().code(), in_registers.message() + "; " + plan.status().message());
 }
 
 }  // namespace hearth

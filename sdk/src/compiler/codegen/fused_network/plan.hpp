@@ -159,7 +159,8 @@ struct NetworkPlan {
 
 /// groups: those of the region, in an order that respects data flow.
 /// variant: which of NetworkPlan::variants; unknown: the first.
-/// Errors: kUnsupported telling why the region is no fused network.
+/// Errors: kUnsupported telling why the region is no fused network; kOutOfRange if it exceeds shared
+/// memory, which a part of it may not.
 Result<NetworkPlan> plan_rows(const Graph& graph, const RowRegion& region,
                               std::span<const Group* const> groups,
                               const std::vector<bool>& inlined, const LowerOptions& options,

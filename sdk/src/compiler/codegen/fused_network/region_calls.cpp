@@ -5,6 +5,7 @@
 
 #include "compiler/codegen/fused_network/fused_network.hpp"
 #include "compiler/codegen/kernel_draft.hpp"
+#include "core/device_model.hpp"
 
 #include <optional>
 #include <utility>
@@ -30,23 +31,28 @@ RowRegion part_of_region(const Graph& graph, const RowRegion& region,
 
 }  // namespace
 
-Result<std::vector<PlannedCall>> region_calls(const Graph& graph, const RowRegion& region,
-                                              const FusionPlan& plan,
-                                              std::span<const Group* const> members,
-                                              std::deque<Group>& wholes,
-                                              const LowerOptions& options) {
-    std::vector<PlannedCall> calls;
+Result<RegionCalls> region_calls(const Graph& graph, const RowRegion& region,
+                                 const FusionPlan& plan, std::span<const Group* const> members,
+                                 std::deque<Group>& wholes, const LowerOptions& options) {
+    RegionCalls result;
+    std::vector<PlannedCall>& calls = result.calls;
     const auto add = [&](std::span<const Group* const> groups, KernelDraft kernel) {
         Group& whole = wholes.emplace_back(union_of(groups));
         whole.stores = kernel.stores;
         calls.push_back({{&whole}, std::move(kernel), 0, "fused network"});
     };
-    HEARTH_ASSIGN(KernelDraft undivided,
-                  fused_network(graph, region, members, plan.inlined, options));
-    if (compiles_quickly(undivided, options.caps)) {
-        add(members, std::move(undivided));
-        return calls;
+    Result<KernelDraft> undivided = fused_network(graph, region, members, plan.inlined, options);
+    if (!undivided.ok() && undivided.status().code() != StatusCode::kOutOfRange)
+        return undivided.status();
+    if (undivided.ok() && compiles_quickly(*undivided, options.caps)) {
+        add(members, std::move(*undivided));
+        return result;
     }
+    result.division = undivided.ok()
+                          ? "its kernel is longer than " +
+                                std::to_string(device_model(options.caps).max_instructions) +
+                                " instructions, which drivers compile for seconds"
+                          : undivided.status().message();
     for (std::span<const Group* const> rest = members; !rest.empty();) {
         std::optional<KernelDraft> largest;
         size_t fits = 1, exceeds = rest.size() + 1;
@@ -70,7 +76,8 @@ Result<std::vector<PlannedCall>> region_calls(const Graph& graph, const RowRegio
         }
         rest = rest.subspan(fits);
     }
-    return calls;
+    if (wholes.empty()) return unsupported(result.division);
+    return result;
 }
 
 }  // namespace hearth
