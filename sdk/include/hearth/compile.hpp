@@ -84,7 +84,8 @@ struct CompileOptions {
     uint64_t max_batch_size = 1;
     /// Maximum scratch memory of the Program; 0: no limit.  To stay within it, long-lived values
     /// are recomputed, first those that free the most bytes for the least arithmetic
-    /// (compiler/passes/rematerialize.cpp).  Results are equal up to rounding, because kernels are
+    /// (compiler/passes/rematerialize.cpp).  Where that does not suffice, gradients are summed in
+    /// fewer parts, by fewer workgroups.  Results are equal up to rounding, because kernels are
     /// fused differently.
     uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator, to measure the effect of fusion.

@@ -155,6 +155,48 @@ TEST(Budget, OfEnoughChangesNothing) {
     EXPECT_EQ(free.program.hash, wide.program.hash);
 }
 
+// Of each workgroup a fused network keeps a part of all gradients, which no recomputation frees.
+TEST(Budget, IsKeptByFewerPartsOfGradients) {
+    const auto learner = [] {
+        Trace trace("learn");
+        const Tensor y = nn::mlp(trace, "net", trace.input("x", {kBatch, 64}), {64, 64, 64}, relu);
+        const Tensor loss = mse_loss(y, trace.input("t", {kBatch, 64}));
+        minimize(loss, trace.params(), SgdOptions{.learning_rate = 0.5});
+        trace.output("loss", loss);
+        return trace.build().value();
+    };
+    CompileOptions options{.max_batch_size = 256, .fuse_mlp = FuseMlp::kAlways};
+    options.caps.name = "NVIDIA H200";
+    const auto free = compile_graphs({learner()}, options);
+    ASSERT_TRUE(free.ok()) << free.status().message();
+    constexpr uint64_t kGradients = 3 * 4 * (64 * 64 + 64);
+    EXPECT_GT(free->program.arena_bytes, 16 * kGradients);
+    NamedTensors inputs;
+    for (const char* name : {"x", "t"})
+        inputs.emplace(name, Init::uniform(0, 1).make(name, DType::kF32, {256, 64}));
+    const auto losses_of = [&](const CompiledProgram& program) {
+        ProgramMemory memory(program.program);
+        std::vector<double> losses;
+        for (int step = 0; step < 2; ++step)
+            losses.push_back(
+                run_program(program.program, "learn", program.graphs[0], inputs, memory, 256)
+                    .value()
+                    .at("loss")
+                    .get(0));
+        return losses;
+    };
+    const std::vector<double> expected = losses_of(*free);
+    for (const uint64_t gradients : {10, 5, 2}) {
+        options.arena_budget_bytes = gradients * kGradients;
+        const auto tight = compile_graphs({learner()}, options);
+        ASSERT_TRUE(tight.ok()) << tight.status().message();
+        EXPECT_LE(tight->program.arena_bytes, options.arena_budget_bytes);
+        const std::vector<double> found = losses_of(*tight);
+        for (size_t i = 0; i < expected.size(); ++i)
+            EXPECT_NEAR(found[i], expected[i], 1e-6) << "sums in another order";
+    }
+}
+
 TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
     const auto result = compile_graphs(
         {learner([] { return nn::Layer(block); })},

@@ -123,6 +123,34 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
                         std::to_string(budget));
 }
 
+/// Runs the passes on `graphs`, in place, and plans them within the budget if there is one.
+/// most_parts: as PassOptions has it; passes are observed where it is 0.
+Result<Planned> pass_and_plan(std::vector<Graph>& graphs, const CompileOptions& options,
+                              int64_t most_parts) {
+    for (Graph& graph : graphs) {
+        auto observe = [&](std::string_view stage, const Graph& g) {
+            if (options.on_pass && most_parts == 0) options.on_pass(graph.name, stage, print(g));
+        };
+        observe("trace", graph);
+        Result<Graph> passed = run_passes(graph,
+                                          {.max_batch_size = options.max_batch_size,
+                                           .caps = options.caps,
+                                           .fused_networks = wants_fused_networks(options),
+                                           .any_operands = options.fuse,
+                                           .precision = options.precision,
+                                           .most_parts = most_parts},
+                                          observe);
+        if (!passed.ok()) return passed.status().with_context("entry '" + graph.name + "'");
+        graph = std::move(passed).value();
+    }
+    CompileOptions device = options;
+    HEARTH_ASSIGN(device.caps, with_wide_types(graphs, options));
+    // Fused networks keep their values in words of 32 bits.
+    if (device.caps.shader_int64) device.fuse_mlp = FuseMlp::kNever;
+    return options.arena_budget_bytes == 0 ? lower_and_plan(graphs, device)
+                                           : plan_within_budget(graphs, device);
+}
+
 }  // namespace
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
@@ -142,33 +170,22 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
                   quantize_weights(graphs, options.quantize));
     const uint64_t graph_hash = hash_of_graphs(graphs);
     HEARTH_TRY(pack_leaves(graphs, options.caps.narrow_storage()));
-    for (Graph& graph : graphs) {
-        auto observe = [&](std::string_view stage, const Graph& g) {
-            if (options.on_pass) options.on_pass(graph.name, stage, print(g));
-        };
-        observe("trace", graph);
-        Result<Graph> passed = run_passes(graph,
-                                          {.max_batch_size = options.max_batch_size,
-                                           .caps = options.caps,
-                                           .fused_networks = wants_fused_networks(options),
-                                           .any_operands = options.fuse,
-                                           .precision = options.precision},
-                                          observe);
-        if (!passed.ok()) return passed.status().with_context("entry '" + graph.name + "'");
-        graph = std::move(passed).value();
+    const std::vector<Graph> packed =
+        options.arena_budget_bytes != 0 ? graphs : std::vector<Graph>();
+    Result<Planned> planned = pass_and_plan(graphs, options, 0);
+    // Partial sums are the largest values of a training step that recomputation cannot free.
+    for (const int64_t most_parts : {16, 4, 1}) {
+        if (packed.empty() || planned.ok() || planned.status().code() != StatusCode::kOutOfRange)
+            break;
+        graphs = packed;
+        planned = pass_and_plan(graphs, options, most_parts);
     }
-    CompileOptions device = options;
-    HEARTH_ASSIGN(device.caps, with_wide_types(graphs, options));
-    // Fused networks keep their values in words of 32 bits.
-    if (device.caps.shader_int64) device.fuse_mlp = FuseMlp::kNever;
-    HEARTH_ASSIGN(Planned planned, options.arena_budget_bytes == 0
-                                       ? lower_and_plan(graphs, device)
-                                       : plan_within_budget(graphs, device));
-    planned.program.graph_hash = graph_hash;
-    return CompiledProgram{std::move(planned.program), std::move(graphs),
-                           std::move(planned.remarks), std::move(quantized),
-                           std::move(planned.tunable), std::move(planned.listed_variants),
-                           std::move(planned.bodies)};
+    if (!planned.ok()) return planned.status();
+    planned->program.graph_hash = graph_hash;
+    return CompiledProgram{std::move(planned->program), std::move(graphs),
+                           std::move(planned->remarks), std::move(quantized),
+                           std::move(planned->tunable), std::move(planned->listed_variants),
+                           std::move(planned->bodies)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {

@@ -21,6 +21,9 @@ struct PassOptions {
     bool fused_networks = true;  ///< true if code generation will try them
     bool any_operands = true;    ///< true if kernels may use more operands than push constants hold
     Precision precision = Precision::kF32;
+    /// Parts of a sum at most, each of which takes the memory of the result.  0: as many as keep the
+    /// device busy.
+    int64_t most_parts = 0;
 };
 
 struct Pass {

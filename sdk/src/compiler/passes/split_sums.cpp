@@ -26,6 +26,10 @@ constexpr int64_t kShortProduct = 128;   // inner extent
 constexpr int64_t kLeastTerms = 64;      // minimum per partial product
 constexpr int64_t kPartGranule = 32;     // terms per part are a multiple: whole vectors and slices
 
+int64_t limited(int64_t parts, const PassOptions& options) {
+    return options.most_parts == 0 ? parts : std::min(parts, options.most_parts);
+}
+
 Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
     Tensor sum = apply_one(op("reduce_sum"), {parts}, {{"axes", std::vector<int64_t>{0}}});
     if (parts.dtype() != dtype) sum = apply_one(op("cast"), {sum}, {{"to", dtype}});
@@ -41,7 +45,7 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
     const int64_t results = std::max<int64_t>(1, result.element_count(rows));
     const int64_t terms = x.shape().element_count(rows) / results;
     if (terms <= kShortSum || results >= many_threads) return std::nullopt;
-    const int64_t parts = std::min(many_threads / results, terms / 8);
+    const int64_t parts = limited(std::min(many_threads / results, terms / 8), options);
     if (parts < 2) return std::nullopt;
     const Tensor partial = apply_one(op("partial_sum"), {x},
                                      {{"axes", node.attrs.integers("axes")}, {"parts", parts}});
@@ -87,7 +91,8 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     if (terms <= kShortProduct || 4 * tiles > many_groups ||
         is_split_inside(inputs, result, terms, options))
         return std::nullopt;
-    const int64_t parts = std::min(many_groups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
+    const int64_t parts =
+        limited(std::min(many_groups / std::max<int64_t>(1, tiles), terms / kLeastTerms), options);
     if (parts < 2) return std::nullopt;
     Attrs attrs = node.attrs;
     attrs.set("parts", parts);
@@ -173,7 +178,8 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     const bool on_matrix_cores = fits_matrix_cores(graph, region, options.caps);
     int64_t granule = on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
     granule = std::max<int64_t>(granule / region.window, 1) * region.window;
-    const int64_t most_parts = device_model(options.caps).in_proportion(kMostParts);
+    const int64_t most_parts =
+        limited(device_model(options.caps).in_proportion(kMostParts), options);
     const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, most_parts);
     RoundedRows rounded(graph, region);
     return rewrite(graph,
