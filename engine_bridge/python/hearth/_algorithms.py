@@ -31,7 +31,7 @@ from . import _interface as c
 from ._agents import Agents
 from ._cook import cook_agents, cook_package
 from ._device import Device
-from ._environments import Batch, Outcome, make_batch
+from ._environments import Batch, Outcome, Replayed, make_batch
 from ._library import HearthError
 from ._logs import Logs, ProgressBar
 from ._model import Model
@@ -58,6 +58,8 @@ class Algorithm:
     MlpPolicy.
     device: "cpu", a name or index of `hearth.devices()`, or a `Device`; networks of this size are fastest on the CPU.
     tensorboard_log: a folder, as `log` of `learn`.
+    curriculum: a JSON file, or what it would hold, with parameters of episodes and their lessons
+    (docs/reference/curriculum.md).  Environments get them by name as `options` of `reset`.
     hyperparameters: by the names of Stable-Baselines3, and the others of docs/reference/learners.md.
     Errors: HearthError for spaces and hyperparameters that are not supported.
     """
@@ -66,7 +68,10 @@ class Algorithm:
 
     def __init__(self, env: Any, *, n_envs: int = 1, seed: int | None = None,
                  network: str | Mapping[str, Any] | None = None, device: Device | str | int = "cpu", verbose: int = 0,
-                 tensorboard_log: str | os.PathLike[str] | None = None, **hyperparameters: Any) -> None:
+                 tensorboard_log: str | os.PathLike[str] | None = None,
+                 curriculum: str | os.PathLike[str] | dict[str, Any] | None = None, **hyperparameters: Any) -> None:
+        self._curriculum = (curriculum if curriculum is None or isinstance(curriculum, dict)
+                            else json.loads(Path(curriculum).read_bytes()))
         self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else int(seed)
         self.verbose, self._log_folder = verbose, tensorboard_log
         self._given = dict(hyperparameters)
@@ -82,6 +87,7 @@ class Algorithm:
                                     learner=hyper.learner(self.KIND, self.hyperparameters, self.n_agents),
                                     seed=self.seed, device=self._device)
         self._begin()
+        self._use_curriculum(restarts=True)
 
     def _begin(self) -> None:
         """Sets what a run begins with."""
@@ -98,6 +104,18 @@ class Algorithm:
         self._brain: bytes | None = None
         self._evaluated: dict[str, float] = {}
 
+    def _use_curriculum(self, restarts: bool) -> None:
+        """Gives parameters to the environments.  restarts: also to episodes that have begun without."""
+        if self._curriculum is None or self._envs is None:
+            return
+        if not isinstance(self._envs, Replayed):
+            raise HearthError(f"curriculum: {type(self._envs).__name__.lower()} of environments reset themselves; "
+                              "expected a gymnasium.Env or a ParallelEnv, with n_envs for more than one", -1,
+                              "HEARTH_ERROR_INVALID_ARGUMENT")
+        self._envs.parameters = lambda: {name: self.agents.parameter(name) for name in self.agents.lessons}
+        if restarts:
+            self._envs.restart()
+
     # --- Learning ---
 
     @property
@@ -105,7 +123,8 @@ class Algorithm:
         """The agents that learn: hyperparameters, snapshots, status."""
         if self._agents is None:
             # Copies of all variables, for checkpoints, need memory that depends on what was asked for here.
-            self._agents = Agents(self._package, self.n_agents, self._device, saved_games=True, max_host_bytes=2**62)
+            self._agents = Agents(self._package, self.n_agents, self._device, saved_games=True, max_host_bytes=2**62,
+                                  curriculum=self._curriculum)
             if self._brain is not None:
                 self._agents.load_brain(self._brain)
         return self._agents
@@ -198,6 +217,7 @@ class Algorithm:
         """Metrics by the names of Stable-Baselines3's log."""
         status = self.agents.status
         values = self._envs.metrics() if self._envs is not None else {}
+        values.update({"lesson/" + name: at["index"] for name, at in self.agents.lessons.items() if at["count"] > 1})
         if self._episodes:
             values["rollout/ep_rew_mean"] = float(np.mean([r for r, _ in self._episodes]))
             values["rollout/ep_len_mean"] = float(np.mean([n for _, n in self._episodes]))
@@ -313,6 +333,7 @@ class Algorithm:
         ids = [[-1, 0] if agent is None else [agent.index, agent.generation] for agent in self.agents._ids]
         return {"format": _FORMAT, "algorithm": self.KIND, "name": self._name, "seed": self.seed,
                 "network": self.network, "n_agents": self.n_agents, "is_exact": exact,
+                "curriculum": self._curriculum,
                 "hyperparameters": {k: v for k, v in self._given.items() if k not in schedules},
                 "schedules": schedules, "masked": self._action.mask_size > 0,
                 "observation_space": space_to_json(self._observation.space),
@@ -357,6 +378,7 @@ class Algorithm:
                       device: Device | str | int) -> None:
         self.seed, self.network, self.n_agents = meta["seed"], meta["network"], meta["n_agents"]
         self.verbose, self._log_folder, self._name = 0, None, meta["name"]
+        self._curriculum = meta.get("curriculum")
         self._given = {**meta["hyperparameters"], **given}
         self.hyperparameters = hyper.merged(self.KIND, self._given)
         self._device = device if isinstance(device, Device) else Device(device)
@@ -379,8 +401,10 @@ class Algorithm:
         self.num_timesteps, self._total_timesteps = meta["num_timesteps"], meta["total_timesteps"]
         self._episodes.extend((r, n) for r, n in meta["episodes"])
         self._episode_count, self._best_mean_reward = meta["episode_count"], meta["best_mean_reward"]
+        self._use_curriculum(restarts=False)
         if not stored:
             self._brain = brain
+            self._use_curriculum(restarts=True)
             return
         self.agents.load_brain(brain)
         arrays = dict(np.load(io.BytesIO(stored), allow_pickle=False))

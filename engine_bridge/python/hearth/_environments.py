@@ -9,6 +9,7 @@ autoreset, or for the others of its world) is absent in that step.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,8 @@ class Batch:
     action: Action
     outcome: Outcome
     seed: int
+    # Parameters of a curriculum for an episode that begins, given to `reset` as its options.
+    parameters: Callable[[], dict[str, float]] | None = None
 
     def step(self, actions: Array) -> Outcome:
         """Executes actions, float32 [n_agents, action size], and returns their outcome."""
@@ -95,7 +98,7 @@ def _episode_seed(seed: int, world: int, episode: int) -> int:
     return int(np.random.SeedSequence([seed, world, episode]).generate_state(1)[0])
 
 
-class _Replayed(Batch):
+class Replayed(Batch):
     """Worlds that are reset with a seed of their own for each episode.  An episode is a function of its seed and its
     actions, so a world's state is restored by playing the running one again."""
 
@@ -104,6 +107,7 @@ class _Replayed(Batch):
     def _start(self) -> None:
         self._episodes = np.zeros(self.n_worlds, np.int64)
         self._actions: list[list[Array]] = [[] for _ in range(self.n_worlds)]
+        self._options: list[dict[str, float] | None] = [None] * self.n_worlds
         for world in range(self.n_worlds):
             self._reset_world(world)
 
@@ -111,10 +115,15 @@ class _Replayed(Batch):
         self.outcome = self._empty()
         self._start()
 
-    def _reset_world(self, world: int) -> None:
+    def _reset_world(self, world: int, options: dict[str, float] | None = None) -> None:
         self._actions[world] = []
+        self._options[world] = options or (self.parameters() if self.parameters is not None else None)
         self._reset(world, _episode_seed(self.seed, world, int(self._episodes[world])))
         self._episodes[world] += 1
+
+    def _reset_arguments(self, world: int, seed: int) -> dict[str, Any]:
+        options = self._options[world]
+        return {"seed": seed} if options is None else {"seed": seed, "options": options}
 
     def _reset(self, world: int, seed: int) -> None:
         """Begins an episode."""
@@ -139,6 +148,7 @@ class _Replayed(Batch):
         return {"seed": np.array([self.seed], np.uint64), "episodes": self._episodes.copy(),
                 "lengths": np.array([len(own) for own in self._actions]),
                 "actions": np.concatenate([np.array(own, np.float32).reshape(-1) for own in self._actions]),
+                "options": np.frombuffer(json.dumps(self._options).encode(), np.uint8),
                 "observations": self.outcome.observations.copy(), "present": self.outcome.present.copy()}
 
     def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
@@ -149,8 +159,9 @@ class _Replayed(Batch):
         per_step = self.n_agents // self.n_worlds * self.action.size
         at = 0
         self.outcome = self._empty()
+        options = json.loads(state["options"].tobytes()) if "options" in state else [None] * self.n_worlds
         for world, length in enumerate(state["lengths"]):
-            self._reset_world(world)
+            self._reset_world(world, options[world])
             for _ in range(length):
                 own = state["actions"][at:at + per_step].reshape(-1, self.action.size)
                 at += per_step
@@ -165,7 +176,7 @@ def _has_action_masks(env: gymnasium.Env[Any, Any]) -> bool:
     return env.has_wrapper_attr("action_masks")
 
 
-class Singles(_Replayed):
+class Singles(Replayed):
     """gymnasium.Env: one agent each."""
 
     def __init__(self, envs: Sequence[gymnasium.Env[Any, Any]], seed: int) -> None:
@@ -196,7 +207,7 @@ class Singles(_Replayed):
             masks[world] = self._mask(world, observation, info)
 
     def _reset(self, world: int, seed: int) -> None:
-        observation, info = self._first or self._envs[world].reset(seed=seed)
+        observation, info = self._first or self._envs[world].reset(**self._reset_arguments(world, seed))
         self._first = None
         self._see(world, observation, info, self.outcome.observations, self.outcome.masks)
 
@@ -355,7 +366,7 @@ class Vectors(Batch):
         self._env.close()
 
 
-class Parallels(_Replayed):
+class Parallels(Replayed):
     """pettingzoo.ParallelEnv: all possible agents of one or more worlds, which share a brain.
 
     An agent whose episode ends before those of the others is absent until the world is reset.
@@ -399,7 +410,7 @@ class Parallels(_Replayed):
         return outcome
 
     def _reset(self, world: int, seed: int) -> None:
-        observations, infos = self._first or self._envs[world].reset(seed=seed)
+        observations, infos = self._first or self._envs[world].reset(**self._reset_arguments(world, seed))
         self._first = None
         begin, o = world * len(self._names), self.outcome
         o.present[begin:begin + len(self._names)] = False

@@ -52,3 +52,74 @@ def test_what_is_wrong_is_named(package):
         hearth.Agents(package, 2, curriculum={"parameters": {}})
     with pytest.raises(hearth.HearthError, match="no parameter 'wind'; there are 'gravity', 'wall'"):
         hearth.Agents(package, 2, curriculum=LESSONS).parameter("wind")
+
+
+gymnasium = pytest.importorskip("gymnasium", reason="needs the package gymnasium")
+
+
+class Corridor(gymnasium.Env):
+    """The goal is `distance` steps to the right; each step moves, and only the goal is rewarded."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self):
+        self.distances = []
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = self.distance = int((options or {}).get("distance", 12))
+        self.distances.append(self.distance)
+        self.age = 0
+        return self._seen(), {}
+
+    def step(self, action):
+        self.left += -1 if action == 1 else 1
+        self.age += 1
+        done = self.left == 0
+        return self._seen(), float(done), done, self.age >= 16, {}
+
+    def _seen(self):
+        return np.array([self.left / 32, self.distance / 32], np.float32)
+
+
+NEAR_FIRST = {"environment_parameters": {"distance": {"curriculum": [
+    {"name": "near", "value": 2, "completion_criteria": {"min_lesson_length": 20, "threshold": 0.8}},
+    {"name": "far", "value": 12}]}}}
+
+
+def make(curriculum, envs=None):
+    envs = [] if envs is None else envs
+
+    def one():
+        envs.append(Corridor())
+        return envs[-1]
+    return hearth.PPO(one, n_envs=4, seed=1, n_steps=16, batch_size=32, curriculum=curriculum)
+
+
+def test_environments_get_the_parameters_of_their_lesson():
+    envs = []
+    model = make(NEAR_FIRST, envs)
+    model.learn(6_000)
+    lesson = model.agents.lessons["distance"]
+    assert lesson["lesson"] == "far" and model.metrics()["lesson/distance"] == 1
+    for env in envs:
+        own = env.distances[1:]  # the first reset finds out what an environment is like
+        assert set(own) == {2, 12} and own == sorted(own)
+
+
+def test_checkpoints_go_on_in_their_lesson_to_the_bit(tmp_path):
+    whole, begun = make(NEAR_FIRST), make(NEAR_FIRST)
+    whole.learn(2_048)
+    begun.learn(1_024)
+    begun.save(tmp_path / "half.zip", exact=True)
+    resumed = hearth.PPO.load(tmp_path / "half.zip", lambda: Corridor(), n_envs=4)
+    resumed.learn(1_024, reset_num_timesteps=False)
+    assert resumed.agents.lessons == whole.agents.lessons
+    assert resumed.brain() == whole.brain()
+
+
+def test_environments_that_reset_themselves_are_refused():
+    with pytest.raises(hearth.HearthError, match="curriculum: vectors of environments reset themselves"):
+        hearth.PPO(gymnasium.vector.SyncVectorEnv([Corridor, Corridor]), n_steps=16, batch_size=32,
+                   curriculum=NEAR_FIRST)
