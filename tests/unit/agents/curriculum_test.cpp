@@ -110,6 +110,15 @@ TEST(Curriculum, ALessonEndsWhenTheMeanReturnOfItsLengthExceedsTheThreshold) {
     EXPECT_EQ(read.lesson(), "high") << "the last one stays";
 }
 
+TEST(Curriculum, TheLastLessonStaysWhateverItsCriteria) {
+    Read read(R"({"environment_parameters": {"wall": {"curriculum": [
+        {"name": "only", "value": 1, "completion_criteria": {"threshold": 1}}]}}})");
+    ASSERT_EQ(read.result, HEARTH_OK) << read.error.c_str();
+    for (int i = 0; i < 3; ++i) episode(read.curriculum, 5);
+    EXPECT_EQ(read.curriculum.lesson(0).index, 0u);
+    EXPECT_EQ(read.curriculum.lesson(0).episodes, 3u);
+}
+
 TEST(Curriculum, SmoothingWeighsTheNewMeanThreeQuarters) {
     Read read(lessons(R"("measure": "reward", "threshold": 6, "min_lesson_length": 1)"));
     episode(read.curriculum, 0);

@@ -186,8 +186,7 @@ TEST(Networks, OfLayersWithoutWidthAreErrors) {
         EXPECT_NE(message_of(mlp_network({8, width})).find("'actor.1' " + of_width),
                   std::string::npos)
             << message_of(mlp_network({8, width}));
-        EXPECT_NE(message_of(gru_network(width)).find(of_width),
-                  std::string::npos)
+        EXPECT_NE(message_of(gru_network(width)).find(of_width), std::string::npos)
             << message_of(gru_network(width));
     }
 }
