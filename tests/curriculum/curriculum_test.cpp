@@ -162,6 +162,38 @@ TEST_F(CurriculumTest, AWrongOneIsRefusedAtCreation) {
               std::string::npos);
 }
 
+TEST_F(CurriculumTest, FrozenAgentsMeasureNothingAndAResetBeginsAnew) {
+    Agents agents = make(R"({"environment_parameters": {"distance": {"curriculum": [
+        {"name": "near", "value": 1,
+         "completion_criteria": {"measure": "reached", "threshold": 0.5}},
+        {"name": "far", "value": 10}]}}})");
+    agents.freeze(true);
+    EXPECT_TRUE(agents.log("reached", 1).ok());
+    EXPECT_EQ(agents.lessons()[0].index, 0u);
+    agents.freeze(false);
+    EXPECT_TRUE(agents.log("reached", 1).ok());
+    EXPECT_EQ(agents.lessons()[0].index, 1u);
+    agents.reset_brain();
+    EXPECT_EQ(agents.lessons()[0].index, 0u);
+}
+
+TEST_F(CurriculumTest, AnAgentThatTakesAnIndexBeginsWithNoReturn) {
+    Agents agents = make(kLessons);
+    const AgentId first = agents.add().value();
+    EXPECT_TRUE(agents.add_reward(first, 50).ok());
+    EXPECT_TRUE(agents.remove(first).ok());
+    const AgentId second = agents.add().value();
+    EXPECT_EQ(second.index, first.index);
+    EXPECT_TRUE(agents.end_episode(second, EpisodeEnd::kTerminated).ok());
+    for (int i = 1; i < 50; ++i) {
+        const AgentId id = agents.add().value();
+        EXPECT_TRUE(agents.end_episode(id, EpisodeEnd::kTerminated).ok());
+        EXPECT_TRUE(agents.remove(id).ok());
+    }
+    EXPECT_EQ(agents.lessons()[0].episodes, 50u);
+    EXPECT_EQ(agents.lessons()[0].index, 0u) << "the mean return is 0, not 1";
+}
+
 // --- Curiosity ---
 
 /// Decisions per agent until 40 of 50 episodes end at the far corner of a grid, which alone is
