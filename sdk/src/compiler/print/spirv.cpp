@@ -524,7 +524,8 @@ class FunctionPrinter {
             if (to.held != to.dtype || bytes >= 4) return number;
             if (to.dtype == DType::kF16)
                 return emit(Op::kFConvert, module_.type_float(16), {number});
-            return emit(Op::kUConvert, module_.type_int(16, false), {high_half(number)});
+            const uint32_t half = high_half(number);
+            return emit(Op::kUConvert, module_.type_int(16, false), {half});
         }
         if (bytes < 4) {
             const bool has_sign = to.held == DType::kI8 || to.held == DType::kI16;
@@ -562,10 +563,7 @@ class FunctionPrinter {
         const Local& l = body_.locals[s.local];
         const auto element = [&](uint32_t i) {
             const uint32_t type = kernel_.type_of(l.type);
-            const uint32_t pointer =
-                emit(Op::kAccessChain, module_.type_pointer(Storage::kFunction, type),
-                     {locals_[s.local], kernel_.constant_int(static_cast<int32_t>(i))});
-            return emit(Op::kLoad, type, {pointer});
+            return emit(Op::kLoad, type, {pointer_to_element(s.local, type, i)});
         };
         const uint32_t index = vector_index(value(s.a), l.length);
         Words words;
@@ -576,7 +574,8 @@ class FunctionPrinter {
                                     ? number
                                     : emit(Op::kBitcast, kernel_.type_word(), {number}));
             } else {
-                words.push_back(word_of_two(to, element(2 * i), element(2 * i + 1)));
+                const uint32_t low = element(2 * i), high = element(2 * i + 1);
+                words.push_back(word_of_two(to, low, high));
             }
         }
         store_view(s.buffer, view_of_words(s), index,
@@ -618,8 +617,10 @@ class FunctionPrinter {
         return math(Math::kPackHalf2x16, kernel_.type_word(), {composite(type_two(), {low, high})});
     }
     uint32_t unpacked(uint32_t word) { return math(Math::kUnpackHalf2x16, type_two(), {word}); }
-    /// Four floats of two words.
-    uint32_t four_of_words(uint32_t low, uint32_t high) {
+    /// Four floats of two words of a vector, `at` and the next one.
+    uint32_t four_of_words(uint32_t words, uint32_t at) {
+        const uint32_t low = extract(kernel_.type_word(), words, at);
+        const uint32_t high = extract(kernel_.type_word(), words, at + 1);
         const uint32_t first = unpacked(low), second = unpacked(high);
         return emit(Op::kVectorShuffle, type_four(), {first, second, 0, 1, 2, 3});
     }
@@ -642,8 +643,9 @@ class FunctionPrinter {
             for (uint32_t i = 0; i < 4; ++i) numbers.push_back(lane_of(four, i));
         }
         Words words;
+        for (uint32_t& number : numbers) number = round_f16(number);
         for (size_t i = 0; i < numbers.size(); i += 2)
-            words.push_back(packed(round_f16(numbers[i]), round_f16(numbers[i + 1])));
+            words.push_back(packed(numbers[i], numbers[i + 1]));
         store_view(s.buffer, are_eight ? View::kWords : View::kPairs, index,
                    composite(kernel_.type_words(static_cast<uint32_t>(words.size())), words));
     }
@@ -654,19 +656,18 @@ class FunctionPrinter {
         for (const uint32_t id : s.arguments) fours.push_back(value(id));
         if (fours.size() == 1) fours = fours_of_halves(fours[0]);
         for (uint32_t i = 0; i < 8; ++i) {
-            const uint32_t pointer = pointer_to_element(s.local, i);
+            const uint32_t pointer = pointer_to_element(s.local, type_f32(), i);
             emit(Op::kStore, {pointer, lane_of(fours[i / 4], i % 4)});
         }
     }
-    uint32_t pointer_to_element(uint32_t array, uint32_t i) {
-        return emit(Op::kAccessChain, module_.type_pointer(Storage::kFunction, type_f32()),
-                    {locals_[array], kernel_.constant_int(static_cast<int32_t>(i))});
+    uint32_t pointer_to_element(uint32_t array, uint32_t type, uint32_t i) {
+        const uint32_t pointer = module_.type_pointer(Storage::kFunction, type);
+        const uint32_t index = kernel_.constant_int(static_cast<int32_t>(i));
+        return emit(Op::kAccessChain, pointer, {locals_[array], index});
     }
     Words fours_of_halves(uint32_t halves) {
         Words fours;
-        for (uint32_t i = 0; i < 4; i += 2)
-            fours.push_back(four_of_words(extract(kernel_.type_word(), halves, i),
-                                          extract(kernel_.type_word(), halves, i + 1)));
+        for (uint32_t i = 0; i < 4; i += 2) fours.push_back(four_of_words(halves, i));
         return fours;
     }
 
@@ -709,10 +710,7 @@ class FunctionPrinter {
             case ExprKind::kOperation:
                 return operation(n);
             case ExprKind::kFitting:
-                return n.op == ScalarOp::kPow
-                           ? math(Math::kPow, type_of(n), {value(n.in[0]), value(n.in[1])})
-                           : emit(is_unsigned(n.type) ? Op::kConvertFToU : Op::kConvertFToS,
-                                  type_of(n), {value(n.in[0])});
+                return fitting(n);
             case ExprKind::kGreater:
             case ExprKind::kGreaterEqual:
                 return comparison(n);
@@ -745,8 +743,7 @@ class FunctionPrinter {
                 return chunk_element(id);
             case ExprKind::kVector: {
                 const uint32_t words = locals_[static_cast<uint32_t>(n.bits)];
-                return four_of_words(extract(kernel_.type_word(), words, 0),
-                                     extract(kernel_.type_word(), words, 1));
+                return four_of_words(words, 0);
             }
             case ExprKind::kFill:
                 return fill(n);
@@ -767,8 +764,9 @@ class FunctionPrinter {
             case ExprKind::kPack: {
                 Words numbers;
                 for (uint32_t i = 0; i < 8; ++i)
-                    numbers.push_back(emit(Op::kLoad, type_f32(),
-                                           {pointer_to_element(static_cast<uint32_t>(n.bits), i)}));
+                    numbers.push_back(
+                        emit(Op::kLoad, type_f32(),
+                             {pointer_to_element(static_cast<uint32_t>(n.bits), type_f32(), i)}));
                 return halves(numbers);
             }
             case ExprKind::kConvert: {
@@ -822,8 +820,7 @@ class FunctionPrinter {
                 if (body_.buffers[buffer].held == DType::kF32)
                     return load_view(buffer, View::kFours, vector_index(at, 4));
                 const uint32_t pair = load_view(buffer, View::kPairs, vector_index(at, 4));
-                return four_of_words(extract(kernel_.type_word(), pair, 0),
-                                     extract(kernel_.type_word(), pair, 1));
+                return four_of_words(pair, 0);
             }
             case Chunk::kEight: {
                 const uint32_t index = vector_index(at, 4);
@@ -1039,8 +1036,8 @@ class FunctionPrinter {
                 if (n.chunk == Chunk::kFour) return rounded_four(value(n.in[0]));
                 if (has_matrices_) {
                     module_.require(Capability::kFloat16);
-                    const uint32_t half =
-                        emit(Op::kFConvert, module_.type_float(16), {value(n.in[0])});
+                    const uint32_t type = module_.type_float(16);
+                    const uint32_t half = emit(Op::kFConvert, type, {value(n.in[0])});
                     return emit(Op::kFConvert, type_f32(), {half});
                 }
                 return round_f16(value(n.in[0]));
@@ -1056,6 +1053,12 @@ class FunctionPrinter {
             return emit(Op::kFunctionCall, type_f32(),
                         {kernel_.function(decompositions(), exact_division()), a, b});
         return arithmetic(n.op, type, type_of(n), {a, b});
+    }
+
+    uint32_t fitting(const ExprNode& n) {
+        const uint32_t type = type_of(n), a = value(n.in[0]);
+        if (n.op == ScalarOp::kPow) return math(Math::kPow, type, {a, value(n.in[1])});
+        return emit(is_unsigned(n.type) ? Op::kConvertFToU : Op::kConvertFToS, type, {a});
     }
 
     uint32_t unary(const ExprNode& n, ScalarType type, uint32_t a) {
@@ -1200,16 +1203,20 @@ class FunctionPrinter {
         const auto choose = [&](uint32_t condition, uint32_t yes, uint32_t no) {
             return emit(Op::kSelect, type, {condition, yes, no});
         };
+        const Math function = is_max ? Math::kFMax : Math::kFMin;
         const Op is_beyond = is_max ? Op::kFOrdLessThan : Op::kFOrdGreaterThan;
         if (is_number(n.in[0]) || is_number(n.in[1])) {
             const uint32_t free = is_number(n.in[1]) ? a : b, number = is_number(n.in[1]) ? b : a;
-            if (kernel_.options.guards_nan)
-                return choose(nan(free), free,
-                              math(is_max ? Math::kFMax : Math::kFMin, type, {a, b}));
-            return choose(emit(is_beyond, module_.type_bool(), {free, number}), number, free);
+            if (kernel_.options.guards_nan) {
+                const uint32_t is_nan = nan(free);
+                return choose(is_nan, free, math(function, type, {a, b}));
+            }
+            const uint32_t loses = emit(is_beyond, module_.type_bool(), {free, number});
+            return choose(loses, number, free);
         }
-        const uint32_t extreme = math(is_max ? Math::kFMax : Math::kFMin, type, {a, b});
-        return choose(nan(a), a, choose(nan(b), b, extreme));
+        const uint32_t a_is_nan = nan(a), b_is_nan = nan(b);
+        const uint32_t number = math(function, type, {a, b});
+        return choose(a_is_nan, a, choose(b_is_nan, b, number));
     }
 
     // ------------------------------------------------------------------------ choices

@@ -26,6 +26,14 @@ KernelModule::KernelModule(const Body& body, const SpirvOptions& options_)
         module.require(Capability::kPhysicalStorageBufferAddresses);
         module.require_extension("SPV_KHR_physical_storage_buffer", kVersion15);
     }
+    // Ahead of all else, so that the order in which a compiler of C++ evaluates arguments does not show in modules.
+    for (const ScalarType type :
+         {ScalarType::kBool, ScalarType::kU32, ScalarType::kI32, ScalarType::kF32})
+        (void)type_of(type);
+    for (const uint32_t length : {2u, 4u}) {
+        (void)type_words(length);
+        (void)module.type_vector(type_of(ScalarType::kF32), length);
+    }
     // Both regions come ahead of the operands that are bound by themselves.
     uint32_t bound = options.located_count > 0 ? 2 : 0;
     member_of_.resize(options.order.size());
@@ -296,8 +304,10 @@ uint32_t KernelModule::built_in(Code& code, BuiltIn which) {
         value = emit(code, Op::kLoad, word, {module.built_in(which, word)});
     } else {
         const uint32_t vector = module.type_vector(word, 3);
-        const uint32_t x = emit(code, Op::kAccessChain, module.type_pointer(Storage::kInput, word),
-                                {module.built_in(which, vector), module.constant(uint32_t{0})});
+        const uint32_t variable = module.built_in(which, vector);
+        const uint32_t pointer = module.type_pointer(Storage::kInput, word);
+        const uint32_t x =
+            emit(code, Op::kAccessChain, pointer, {variable, module.constant(uint32_t{0})});
         value = emit(code, Op::kLoad, word, {x});
     }
     return emit(code, Op::kBitcast, type_of(ScalarType::kI32), {value});
