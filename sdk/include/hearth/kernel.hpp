@@ -21,8 +21,6 @@
 //             .local_size = {64, 1, 1},
 //             .grid = {{{count, 64}}}};
 //     }
-//
-// docs/how-to/custom_kernels.md has a matrix product with its gradient, a stencil and a reduction.
 
 #pragma once
 
@@ -57,7 +55,8 @@ class KernelArgument {
 
 /// A variable of each invocation, made by KernelBuilder::variable.  Assignments are statements of
 /// the kernel; a read (conversion to Scalar) gives the value at this point of the kernel, which
-/// later assignments do not change.
+/// later assignments do not change.  A read is a statement, too: where an expression has several,
+/// C++ chooses their order, which does not matter to the result.
 class KernelVariable {
   public:
     KernelVariable(const KernelVariable&) = delete;

@@ -17,6 +17,16 @@ namespace hearth {
 
 namespace {
 
+/// Nodes of an expression that are no locals or constants.
+size_t size_of(Expr e) {
+    const ExprNode& node = e.node();
+    if (node.kind != ExprKind::kOperation) return 0;
+    size_t size = 1;
+    for (const uint32_t in : node.in)
+        if (in != 0) size += size_of({e.body, in});
+    return size;
+}
+
 std::vector<uint32_t> ids_of(std::span<const Expr> expressions) {
     std::vector<uint32_t> ids;
     for (const Expr e : expressions) ids.push_back(e.id);
@@ -323,12 +333,25 @@ Expr KernelWriter::emit(uint32_t id) {
     return local;
 }
 
+Expr KernelWriter::condition(uint32_t id, uint32_t of) {
+    const ScalarNode node = arena_.node(id);
+    const bool is_nested = !known(id) && node.type == ScalarType::kBool &&
+                           operand_count(node.op) > 0 && node.op != ScalarOp::kSelect &&
+                           variable_depths_.of(arena_, id) == variable_depths_.of(arena_, of);
+    return is_nested ? expression(id) : emit(id);
+}
+
 Expr KernelWriter::expression(uint32_t id) {
     const ScalarNode node = arena_.node(id);
     const std::array<uint32_t, 3> operands{node.a, node.b, node.c};
+    const bool is_logic =
+        node.op == ScalarOp::kAnd || node.op == ScalarOp::kOr || node.op == ScalarOp::kNot;
     std::array<Expr, 3> in;
     for (size_t i = 0; i < static_cast<size_t>(operand_count(node.op)); ++i)
-        in[i] = emit(operands[i]);
+        in[i] = is_logic && nests_conditions_ ? condition(operands[i], id) : emit(operands[i]);
+    // The shorter condition first: the other one is evaluated where that does not decide.
+    if (is_logic && nests_conditions_ && in[1] && size_of(in[1]) < size_of(in[0]))
+        std::swap(in[0], in[1]);
     if (node.op == ScalarOp::kLoad) {
         const Expr other = other_load_ ? other_load_(node.bits, in[0], node.type) : Expr{};
         return other ? other : body_.load(operand_(node.bits), in[0]);

@@ -119,6 +119,9 @@ class KernelWriter {
     /// From now on, variables used outside of their scope and operations that their operands' types
     /// lack are reported in `first`, as the expressions are not Hearth's own.
     void report_misuse(Status& first) { misuse_ = &first; }
+    /// From now on, conditions of a conjunction or disjunction have no locals of their own if they
+    /// belong to its scope: targets evaluate the second only where the first does not decide.
+    void nest_conditions() { nests_conditions_ = true; }
     /// Statements that another writer has finished.
     void append(std::vector<Statement> statements);
 
@@ -137,6 +140,7 @@ class KernelWriter {
     Expr emit(uint32_t id);
     Expr emit_loop(uint32_t id);
     Expr expression(uint32_t id);
+    Expr condition(uint32_t id, uint32_t of);
     Expr misused(const std::string& what, ScalarType type);
     const Expr* known(uint32_t id) const;
     Statement set(StatementKind kind, Expr local, Expr value) const;
@@ -147,6 +151,7 @@ class KernelWriter {
     Operand operand_;
     OtherLoad other_load_;
     bool is_rolled_ = false;
+    bool nests_conditions_ = false;
     Status* misuse_ = nullptr;
     std::vector<Scope> scopes_;
     VariableDepths variable_depths_;

@@ -31,9 +31,6 @@ class CpuCustomKernel : CpuKernel {
     using Write = void (CpuCustomKernel::*)();
     /// What writes the operator's statements, or null.
     static Write writer_of(std::string_view op) {
-        if (op == "linear_scan") return &CpuCustomKernel::scan_linearly;
-        if (op == "sort_runs") return &CpuCustomKernel::sort_runs;
-        if (op == "merge_runs") return &CpuCustomKernel::merge_runs;
         if (op == "write_rows") return &CpuCustomKernel::write_rows;
         if (op == "nms") return &CpuCustomKernel::suppress;
         return nullptr;
@@ -66,31 +63,12 @@ class CpuCustomKernel : CpuKernel {
     /// A name that no other local has.
     std::string fresh(const char* name) { return name + std::to_string(names_++); }
 
-    /// The workgroup's line.
-    void place_line() {
-        const Shape& x = shape(0);
-        const auto axis = static_cast<int>(node_.attrs.integer("axis"));
-        Shape inner, outer;
-        for (int i = 0; i < x.rank(); ++i)
-            if (i != axis) (i < axis ? outer : inner).push_back(x[i]);
-        extent_ = writer_.let("extent", count_of(x[axis], *body_));
-        stride_ = writer_.let("stride", count_of(inner.element_count(), *body_));
-        const Expr line = writer_.let("line", body_->workgroup());
-        base_ = writer_.let("base", line / stride_ * (extent_ * stride_) + line % stride_);
-        Shape lines = outer;
-        for (const Dim d : inner.dims()) lines.push_back(d);
-        grid_ = {work_of(lines.element_count()), 1};
-    }
-
     /// The input's element.
     Expr in_at(size_t input, Expr from) {
         const Scalar element = arena_.symbol(ScalarType::kI32);
         writer_.bind(element, writer_.let(fresh("from"), from));
         return writer_.emit(expressions_.read(node_.inputs[input], {element, {}}));
     }
-    /// That at this place of the line.
-    Expr in(size_t input, Expr place) { return in_at(input, base_ + place * stride_); }
-    void out(Expr place, Expr value) { out_at(base_ + place * stride_, value); }
 
     /// Stores what follows from the output's element.
     void out_at(Expr to, Expr value) {
@@ -101,108 +79,6 @@ class CpuCustomKernel : CpuKernel {
         writer_.bind(content, writer_.let(fresh("content"), body_->as(type, value)));
         expressions_.define(node_.outputs[0], content);
         store_all(writer_, operand_, expressions_, group_.stores, {element, {}}, element);
-    }
-
-    // ------------------------------------------------------------------------ scans
-
-    Expr in_turn(Expr turn) { return node_.attrs.flag("reverse") ? extent_ - 1 - turn : turn; }
-
-    void scan_linearly() {
-        place_line();
-        const bool is_previous = node_.attrs.flag("previous");
-        const Expr y = writer_.declare("y", type(0), number(0));
-        Expr last;
-        if (is_previous) last = writer_.declare("last", type(0), number(0));
-        const Expr turn = writer_.for_("turn", index(0), [&](Expr at) { return at < extent_; });
-        const Expr place = writer_.let("place", in_turn(turn));
-        const Expr x = in(0, place);
-        const Expr own = in(1, place);
-        writer_.assign(y, select(turn == 0, x, x + (is_previous ? last : own) * y));
-        if (is_previous) writer_.assign(last, own);
-        out(place, y);
-        writer_.end();
-    }
-
-    // ------------------------------------------------------------------------ sorts
-
-    /// NaN counts as the largest value.
-    Expr precedes(Expr a, Expr b) {
-        if (node_.attrs.flag("descending")) std::swap(a, b);
-        if (!is_floating(type(0))) return a < b;
-        const auto is_nan = [&](Expr x) { return body_->operation(ScalarOp::kIsNan, x); };
-        const Expr is_last = logical_and(is_nan(b), body_->operation(ScalarOp::kNot, is_nan(a)));
-        return logical_or(is_last, a < b);
-    }
-
-    /// Merges sorted places [first, middle) and [middle, end), of which none may be empty but the second.
-    using PlaceAt = std::function<Expr(Expr)>;
-    using Put = std::function<void(Expr, Expr)>;
-    void merge(Expr first, Expr middle, Expr end, const PlaceAt& place_at, const Put& put) {
-        const Expr left = writer_.declare("left", ScalarType::kI32, first);
-        const Expr right = writer_.declare("right", ScalarType::kI32, middle);
-        const Expr k = writer_.for_("k", first, [&](Expr at) { return at < end; });
-        // Reads stay in bounds even where the value is not used.
-        const Expr of_left = writer_.let("of_left", place_at(smaller(left, end - 1)));
-        const Expr of_right = writer_.let("of_right", place_at(smaller(right, end - 1)));
-        const Expr a = in(0, of_left);
-        const Expr b = in(0, of_right);
-        const Expr is_right = writer_.let(
-            "is_right", logical_and(right < end, logical_or(left >= middle, precedes(b, a))));
-        put(k, select(is_right, of_right, of_left));
-        writer_.assign(left, left + select(is_right, index(0), index(1)));
-        writer_.assign(right, right + select(is_right, index(1), index(0)));
-        writer_.end();
-    }
-
-    /// From the bottom up, in arrays of a run's length.
-    void sort_runs() {
-        place_line();
-        const int64_t run = node_.attrs.integer("run");
-        const auto length = static_cast<uint32_t>(run);
-        const Expr places = writer_.declare_array("places", ScalarType::kI32, length);
-        const Expr merged = writer_.declare_array("merged", ScalarType::kI32, length);
-        const Expr begin = writer_.for_(
-            "begin", index(0), [&](Expr at) { return at < extent_; }, index(run));
-        const Expr count = writer_.let("count", smaller(index(run), extent_ - begin));
-        const auto each = [&](const std::function<void(Expr)>& work) {
-            work(writer_.for_("i", index(0), [&](Expr at) { return at < count; }));
-            writer_.end();
-        };
-        each([&](Expr i) { writer_.assign(body_->element(places, i), begin + i); });
-        const Expr width = writer_.declare("width", ScalarType::kI32, index(1));
-        int64_t passes = 0;
-        while (int64_t{1} << passes < run) ++passes;
-        writer_.for_("pass", index(0), [&](Expr at) { return at < passes; });
-        const Expr first = writer_.for_(
-            "first", index(0), [&](Expr at) { return at < count; }, width * index(2));
-        const Expr middle = writer_.let("middle", smaller(first + width, count));
-        const Expr end = writer_.let("end", smaller(middle + width, count));
-        merge(
-            first, middle, end, [&](Expr at) { return body_->element(places, at); },
-            [&](Expr at, Expr place) { writer_.assign(body_->element(merged, at), place); });
-        writer_.end();
-        each([&](Expr i) { writer_.assign(body_->element(places, i), body_->element(merged, i)); });
-        writer_.assign(width, width * index(2));
-        writer_.end();
-        each([&](Expr i) {
-            out(writer_.let("at", begin + i), writer_.let("place", body_->element(places, i)));
-        });
-        writer_.end();
-    }
-
-    void merge_runs() {
-        place_line();
-        const int64_t run = node_.attrs.integer("run");
-        // Where twice a run is more than an index holds, it is more than the line has, too.
-        const int64_t step = std::min<int64_t>(2 * run, int64_t{1} << 30);
-        const Expr first = writer_.for_(
-            "first", index(0), [&](Expr at) { return at < extent_; }, index(step));
-        const Expr middle = writer_.let("middle", smaller(index(run), extent_ - first) + first);
-        const Expr end = writer_.let("end", smaller(index(step), extent_ - first) + first);
-        merge(
-            first, middle, end, [&](Expr at) { return index_in(1, base_ + at * stride_); },
-            [&](Expr at, Expr place) { out(at, place); });
-        writer_.end();
     }
 
     // ------------------------------------------------------------------------ rows in place
@@ -315,7 +191,6 @@ class CpuCustomKernel : CpuKernel {
     }
 
     GridAxis grid_;
-    Expr extent_, stride_, base_;
     int names_ = 0;
 };
 

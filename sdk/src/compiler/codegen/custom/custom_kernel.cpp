@@ -102,6 +102,7 @@ class CustomKernelWriter {
         };
         state.threads = is_serial_ ? 1 : text_.local_size[0];
         state.is_serial = is_serial_;
+        writer.nest_conditions();
         writer.report_misuse(state.error);
         arena_.note_misuse();
         KernelBuilder builder(state);

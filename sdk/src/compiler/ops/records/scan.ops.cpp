@@ -8,8 +8,6 @@
 #include "compiler/ops/shared/elements.hpp"
 #include "compiler/ops/shared/lines.hpp"
 #include "compiler/ops/shared/rules.hpp"
-#include "compiler/shaders/define.hpp"
-#include "compiler/shaders/shader_text.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/kernel.hpp>
@@ -132,18 +130,22 @@ void scan_in_blocks(KernelBuilder& k, const Attrs& attrs, CombineScalars combine
             block.set(lane, mine);
             k.barrier();
             k.loop_growing(1, threads, 2, [&](Scalar reach) {
-                k.if_(lane >= reach, [&] { mine = combine(block[lane - reach], mine); });
+                k.if_(lane >= reach, [&] {
+                    const Scalar earlier = block[lane - reach], own = mine;
+                    mine = combine(earlier, own);
+                });
                 k.barrier();
                 block.set(lane, mine);
                 k.barrier();
             });
+            const Scalar before = carry, all = block[threads - 1];
             k.if_(j < lines.extent, [&] {
-                if (!excludes) return k.out(0, at, combine(carry, mine));
-                KernelVariable before = k.variable(lines.type, neutral);
-                k.if_(lane > 0, [&] { before = block[lane - 1]; });
-                k.out(0, at, combine(carry, before));
+                KernelVariable part = k.variable(lines.type, neutral);
+                if (!excludes) part = mine;
+                if (excludes) k.if_(lane > 0, [&] { part = block[lane - 1]; });
+                k.out(0, at, combine(before, part));
             });
-            carry = combine(carry, block[threads - 1]);
+            carry = combine(before, all);
             k.barrier();  // the block is written again
         });
     });
@@ -220,24 +222,85 @@ void reference_recurrence(ReferenceContext& call) {
     }
 }
 
+/// An invocation for each line.
+void recur_serially(KernelBuilder& k, const Attrs& attrs) {
+    const KernelLines lines(k, axis_of(attrs));
+    const bool is_reverse = attrs.flag("reverse"), is_previous = attrs.flag("previous");
+    k.for_each(lines.count, [&](Scalar line) {
+        const Scalar base = lines.base(line);
+        KernelVariable y = k.variable(lines.type, 0), last = k.variable(lines.type, 0);
+        k.loop(0, lines.extent, [&](Scalar j) {
+            const Scalar at = place_in(lines, base, j, is_reverse);
+            const Scalar x = k.in(0, at), own = k.in(1, at), before = y;
+            const Scalar factor = is_previous ? last.get() : own;
+            // At the start there is nothing to multiply, not even if the factor is infinite.
+            y = select(j == 0, x, x + factor * before);
+            if (is_previous) last = own;
+            k.out(0, at, y);
+        });
+    });
+}
+
+/// A workgroup for each line: the line passes in blocks, each scanned in shared memory as maps
+/// y -> sum + factor * y, which compose (Blelloch, "Prefix Sums and Their Applications", 1990,
+/// section 1.4).  The order of the additions depends on the line's extent alone: deterministic.
+/// Bytes moved: each element of x and factor is read once, of y written once.
+void recur_in_blocks(KernelBuilder& k, const Attrs& attrs) {
+    const KernelLines lines(k, axis_of(attrs));
+    const bool is_reverse = attrs.flag("reverse"), is_previous = attrs.flag("previous");
+    const int64_t threads = k.workgroup_size();
+    const Scalar lane = k.lane();
+    const KernelArray sums = k.shared(lines.type, threads), factors = k.shared(lines.type, threads);
+    const auto share = [&](KernelVariable& sum, KernelVariable& factor) {
+        sums.set(lane, sum);
+        factors.set(lane, factor);
+        k.barrier();
+    };
+    k.loop(k.workgroup(), lines.count, k.workgroup_count(), [&](Scalar line) {
+        const Scalar base = lines.base(line);
+        KernelVariable carry = k.variable(lines.type, 0);
+        k.loop(0, lines.extent, threads, [&](Scalar first) {
+            const Scalar j = first + lane, at = place_in(lines, base, j, is_reverse);
+            // Behind the line's end: the map that changes nothing.
+            KernelVariable sum = k.variable(lines.type, 0), factor = k.variable(lines.type, 1);
+            k.if_(j < lines.extent, [&] {
+                sum = k.in(0, at);
+                // The first element has nothing before it; its factor may be anything.
+                factor = 0;
+                const Scalar step = is_reverse ? -lines.stride : lines.stride;
+                k.if_(j > 0, [&] { factor = k.in(1, is_previous ? at - step : at); });
+            });
+            share(sum, factor);
+            k.loop_growing(1, threads, 2, [&](Scalar reach) {
+                k.if_(lane >= reach, [&] {
+                    const Scalar own = factor, earlier = sums[lane - reach];
+                    sum += own * earlier;
+                    factor *= factors[lane - reach];
+                });
+                k.barrier();
+                share(sum, factor);
+            });
+            const Scalar before = carry, own = sum, own_factor = factor;
+            k.if_(j < lines.extent, [&] { k.out(0, at, own + own_factor * before); });
+            const Scalar all = sums[threads - 1], all_factors = factors[threads - 1];
+            carry = all + all_factors * before;
+            k.barrier();  // the block is written again
+        });
+    });
+}
+
 std::optional<CustomKernel> recurrence_kernel(const KernelRuleContext& call) {
-    constexpr int64_t kShort = 32, kMany = 4096;  // as for cumulative sums
-    const Shape& x = call.shape(0);
-    const int axis = axis_of(call.attrs);
-    const auto rows = static_cast<int64_t>(call.max_batch_size);
-    const Dim lines = line_count(x, axis);
-    const bool is_short = x[axis].resolve(rows) <= kShort || lines.resolve(rows) >= kMany;
-    const uint32_t threads = is_short ? 64 : usual_workgroup_size(call.caps);
-    CustomKernel text;
-    text.name = "linear_scan";
-    text.glsl = define("THREADS", threads) +
-                define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
-                define("PREVIOUS", int64_t{call.attrs.flag("previous")}) + line_macros(x, axis);
-    text.glsl += shader_text(is_short ? "scan/recurrence_short.comp" : "scan/recurrence_long.comp");
-    text.local_size = {threads, 1, 1};
-    text.grid[0] = {lines, is_short ? 64u : 1u};
-    text.flops = static_cast<uint64_t>(2 * x.element_count(rows));
-    return text;
+    const ScanPlan plan(call);
+    return CustomKernel{
+        .name = "linear_scan",
+        .body =
+            [=, attrs = call.attrs](KernelBuilder& k) {
+                (plan.is_serial ? recur_serially : recur_in_blocks)(k, attrs);
+            },
+        .local_size = {plan.threads, 1, 1},
+        .grid = {{plan.axis}},
+        .flops = static_cast<uint64_t>(
+            2 * call.shape(0).element_count(static_cast<int64_t>(call.max_batch_size)))};
 }
 
 /// Shifts x by one element along the axis, in the direction of the scan; zero-fills the start.

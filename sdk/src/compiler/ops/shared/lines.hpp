@@ -50,14 +50,4 @@ struct KernelLines {
     Scalar base(Scalar line) const { return line / stride * extent * stride + line % stride; }
 };
 
-/// GLSL macros LINES, EXTENT and STRIDE, and the function line_base(line), for in0 along `axis`.
-std::string line_macros(const Shape& shape, int axis);
-
-/// GLSL type that holds an element: float, int or uint.
-std::string_view kernel_type(DType dtype);
-
-/// A macro that wraps a result to an integer type narrower than the 32 bits in which a kernel holds
-/// it.
-std::string wrap_macro(DType dtype);
-
 }  // namespace hearth
