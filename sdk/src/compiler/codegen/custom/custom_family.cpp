@@ -9,27 +9,15 @@
 
 namespace hearth {
 
-namespace {
-
-bool keeps_bodies(const KernelTask& task) {
-    return device_model(task.options.caps).keeps_bodies;
-}
-
-}  // namespace
-
 const KernelFamily kCustomFamily = {
     .name = "custom",
     .matches =
         [](const KernelTask& task) {
             return task.group.kind == GroupKind::kCustom &&
-                   (!keeps_bodies(task) || has_cpu_kernel(*task.node().op) ||
+                   (!device_model(task.options.caps).keeps_bodies ||
                     has_body(task.graph, task.node(), task.options.caps,
                              task.options.rows_capacity));
         },
-    .write =
-        [](const KernelTask& task, const KernelChoice&) {
-            const bool has_writer = keeps_bodies(task) && has_cpu_kernel(*task.node().op);
-            return has_writer ? cpu_custom_kernel(task) : custom_kernel(task);
-        }};
+    .write = [](const KernelTask& task, const KernelChoice&) { return custom_kernel(task); }};
 
 }  // namespace hearth

@@ -6,8 +6,9 @@
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/shared/rules.hpp"
-#include "compiler/shaders/define.hpp"
-#include "compiler/shaders/shader_text.hpp"
+#include "core/device_model.hpp"
+
+#include <hearth/kernel.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -82,17 +83,68 @@ std::vector<Tensor> scatter_rows(DecomposeContext& call) {
     return {reshape(scatter_nd(flat, unsqueeze(places, {-1}), rows), x.shape())};
 }
 
+/// A workgroup for each row first looks whether a later one is meant for the same place; the last
+/// one stays, whatever the order in which workgroups run.
+/// Bytes moved: the rows once in and once out; the indices M^2 / 2 times, mostly from a cache.
+void write_rows_by_workgroups(KernelBuilder& k, const RowLayout& layout) {
+    const int64_t threads = k.workgroup_size();
+    const KernelArray has_found = k.shared(ScalarType::kBool, threads);
+    const Scalar lane = k.lane(), rows = k.in_count(1);
+    const auto place_of = [&](Scalar row) { return k.convert(k.in(1, row), ScalarType::kI32); };
+    k.loop(k.workgroup(), rows, k.workgroup_count(), [&](Scalar row) {
+        const Scalar place = place_of(row);
+        KernelVariable found = k.variable(ScalarType::kBool, 0);
+        k.loop(row + 1 + lane, rows, threads,
+               [&](Scalar later) { found = logical_or(found, place_of(later) == place); });
+        has_found.set(lane, found);
+        k.barrier();
+        KernelVariable is_last = k.variable(ScalarType::kBool, 1);
+        k.loop(0, threads, [&](Scalar other) {
+            const Scalar so_far = is_last;
+            is_last = logical_and(so_far, logical_not(has_found[other]));
+        });
+        const Scalar is_inside = logical_and(place >= 0, place < static_cast<double>(layout.count));
+        k.if_(logical_and(is_last, is_inside), [&] {
+            const auto width = static_cast<double>(layout.width);
+            k.loop(lane, layout.width, threads,
+                   [&](Scalar e) { k.out(0, place * width + e, k.in(2, row * width + e)); });
+        });
+        k.barrier();  // has_found is written again
+    });
+}
+
+/// Row after row: of several rows for one place the last one stays.
+void write_rows_serially(KernelBuilder& k, const RowLayout& layout) {
+    const auto width = static_cast<double>(layout.width);
+    k.for_each(k.in_count(1), [&](Scalar row) {
+        const Scalar place = k.convert(k.in(1, row), ScalarType::kI32);
+        k.if_(logical_and(place >= 0, place < static_cast<double>(layout.count)), [&] {
+            k.loop(0, layout.width,
+                   [&](Scalar e) { k.out(0, place * width + e, k.in(2, row * width + e)); });
+        });
+    });
+}
+
 std::optional<CustomKernel> write_rows_kernel(const KernelRuleContext& call) {
-    constexpr uint32_t kThreads = 64;  // workgroup size of the shader; rows_kernel.cpp handles
-                                       // distinct rows
+    constexpr int64_t kElementsEach = 1024;  // of a CPU's workgroup: makes up for calling it
     const RowLayout layout(call.attrs, call.shape(0));
-    CustomKernel text;
-    text.name = "write_rows";
-    text.glsl = define("COUNT", layout.count) + define("WIDTH", layout.width);
-    text.glsl += shader_text("rows/write_rows.comp");
-    text.local_size = {kThreads, 1, 1};
-    text.grid[0] = {call.shape(1)[0], 1};
-    return text;
+    const bool has_few_cores = device_model(call.caps).has_few_cores;
+    CustomKernel kernel{.name = "write_rows",
+                        .body =
+                            [=](KernelBuilder& k) {
+                                (has_few_cores ? write_rows_serially : write_rows_by_workgroups)(
+                                    k, layout);
+                            },
+                        .local_size = {64, 1, 1}};
+    kernel.grid[0] = {call.shape(1)[0], 1};
+    // Rows that may meet at a place are for one workgroup, which takes them in their order.
+    // (codegen/rows_kernel.cpp writes distinct rows on GPUs.)
+    if (has_few_cores && call.attrs.flag("distinct"))
+        kernel.grid[0].tile_size =
+            static_cast<uint32_t>(std::max<int64_t>(kElementsEach / layout.width, 1));
+    else if (has_few_cores)
+        kernel.grid[0] = {Dim(1), 1};
+    return kernel;
 }
 
 constinit const OpDef kOps[] = {{

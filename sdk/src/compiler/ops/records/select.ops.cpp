@@ -7,11 +7,12 @@
 #include "compiler/ops/onnx/onnx_rules.hpp"
 #include "compiler/ops/shared/elements.hpp"
 #include "compiler/ops/shared/rules.hpp"
-#include "compiler/shaders/define.hpp"
-#include "compiler/shaders/shader_text.hpp"
 #include "core/device_model.hpp"
 
+#include <hearth/kernel.hpp>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace hearth {
@@ -132,28 +133,180 @@ void reference_nms(ReferenceContext& call) {
     }
 }
 
-std::optional<CustomKernel> nms_kernel(const KernelRuleContext& call) {
-    const auto literal = [](double value) {
-        char text[40];
-        std::snprintf(text, sizeof text, "%.9e", value);
-        return std::string(text);
+/// Suppression of overlapping boxes in a kernel.  Input 0: boxes [B, N, 4]; input 1: scores
+/// [B, C, N].
+struct NmsKernel {
+    KernelBuilder& k;
+    int64_t boxes, count;
+    bool is_centered, has_score;
+    double overlap, least_score;
+
+    NmsKernel(KernelBuilder& builder, const Attrs& attrs, int64_t box_count)
+        : k(builder),
+          boxes(box_count),
+          count(attrs.integer("count")),
+          is_centered(attrs.flag("centered")),
+          has_score(attrs.flag("has_score")),
+          overlap(attrs.real("overlap")),
+          least_score(has_score ? attrs.real("score") : 0) {}
+
+    /// Batch elements times classes.
+    Scalar lines() const { return k.in_dim(1, 0) * k.in_dim(1, 1); }
+    /// The first box of a line.
+    Scalar first_of(Scalar line) const {
+        return line / k.in_dim(1, 1) * static_cast<double>(boxes);
+    }
+    Scalar score(Scalar line, Scalar box) const {
+        return k.in(1, line * static_cast<double>(boxes) + box);
+    }
+    Scalar is_enough(Scalar score) const { return score > least_score; }
+    void keep(Scalar line, Scalar kept, Scalar box) const {
+        k.out(0, line * static_cast<double>(count) + kept, k.convert(box, k.out_type(0)));
+    }
+
+    struct Corners {
+        std::array<Scalar, 2> low, high;
+        Scalar area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
     };
-    const auto flag = [&](const char* name) { return call.attrs.flag(name) ? "true" : "false"; };
-    const Shape& scores = call.shape(1);
-    const int64_t threads = usual_workgroup_size(call.caps);
-    CustomKernel text;
-    text.name = "nms";
-    text.glsl = define("COUNT", call.attrs.integer("count")) + define("THREADS", threads) +
-                define("WORDS", (call.shape(0)[1].count + 32 * threads - 1) / (32 * threads)) +
-                define("OVERLAP", literal(call.attrs.real("overlap"))) +
-                define("SCORE", literal(call.attrs.real("score"))) +
-                define("HAS_SCORE", flag("has_score")) + define("CENTERED", flag("centered"));
-    text.glsl += shader_text("select/nms.comp");
-    text.local_size = {static_cast<uint32_t>(threads), 1, 1};
-    Dim lines = scores[0];
-    lines.count *= scores[1].count;
-    text.grid[0] = {lines, 1};
-    return text;
+    Corners corners(Scalar box) const {
+        const Scalar at = box * 4;
+        Corners corners;
+        for (int axis = 0; axis < 2; ++axis) {
+            const Scalar a = k.in(0, at + axis), b = k.in(0, at + (2 + axis));
+            const auto side = static_cast<size_t>(axis);
+            corners.low[side] = is_centered ? a - b * 0.5 : min(a, b);
+            corners.high[side] = is_centered ? a + b * 0.5 : max(a, b);
+        }
+        return corners;
+    }
+    Scalar overlaps(const Corners& a, const Corners& b) const {
+        const auto extent = [&](size_t axis) {
+            return max(min(a.high[axis], b.high[axis]) - max(a.low[axis], b.low[axis]), 0.0);
+        };
+        const Scalar common = extent(0) * extent(1), all = a.area() + b.area() - common;
+        return logical_and(all > 0.0, common / all > overlap);
+    }
+};
+
+/// A workgroup for each batch element and class.  Each round finds the best box left by a tree in
+/// shared memory, and drops those that overlap it too much.
+/// Bytes moved: about 20 * boxes for each box that is kept.
+void suppress_by_workgroups(KernelBuilder& k, const Attrs& attrs, int64_t boxes) {
+    const NmsKernel nms(k, attrs, boxes);
+    const int64_t threads = k.workgroup_size(), words = (boxes + 32 * threads - 1) / (32 * threads);
+    const Scalar lane = k.lane();
+    const KernelArray best_score = k.shared(k.in_type(1), threads);
+    const KernelArray best_box = k.shared(ScalarType::kI32, threads);
+    const KernelArray dropped = k.shared(ScalarType::kU32, words * threads);  // own words of each
+    const auto word_of = [&](Scalar turn) {
+        return turn / 32 * static_cast<double>(threads) + lane;
+    };
+    const auto bit_of = [&](Scalar turn) { return k.convert(turn % 32, ScalarType::kU32); };
+    const Scalar one = k.constant(1, ScalarType::kU32);
+    k.loop(k.workgroup(), nms.lines(), k.workgroup_count(), [&](Scalar line) {
+        const Scalar first = nms.first_of(line);
+        k.loop(0, words,
+               [&](Scalar word) { dropped.set(word * static_cast<double>(threads) + lane, 0); });
+        KernelVariable is_open = k.variable(ScalarType::kBool, 1);
+        k.loop(0, nms.count, [&](Scalar kept) {
+            KernelVariable score = k.variable(k.in_type(1), 0), best = k.variable(-1);
+            const auto consider = [&](Scalar box) {
+                const Scalar turn = box / static_cast<double>(threads);
+                const Scalar word = dropped[word_of(turn)];
+                k.if_(bit_and(shift_right(word, bit_of(turn)), one) == 0, [&] {
+                    const Scalar mine = nms.score(line, box), now = best, so_far = score;
+                    Scalar is_better = logical_or(now<0, mine> so_far);
+                    if (nms.has_score) is_better = logical_and(nms.is_enough(mine), is_better);
+                    k.if_(is_better, [&] {
+                        score = mine;
+                        best = box;
+                    });
+                });
+            };
+            k.if_(is_open, [&] { k.loop(lane, boxes, threads, consider); });
+            best_score.set(lane, score);
+            best_box.set(lane, best);
+            k.barrier();
+            k.loop_shrinking(threads / 2, 2, [&](Scalar width) {
+                k.if_(lane < width, [&] {
+                    const Scalar other = best_box[lane + width], own = best_box[lane];
+                    const Scalar a = best_score[lane], b = best_score[lane + width];
+                    const Scalar is_first = logical_and(b == a, other < own);
+                    const Scalar is_better = logical_or(own < 0, logical_or(b > a, is_first));
+                    k.if_(logical_and(other >= 0, is_better), [&] {
+                        best_score.set(lane, b);
+                        best_box.set(lane, other);
+                    });
+                });
+                k.barrier();
+            });
+            const Scalar winner = best_box[0];
+            is_open = winner >= 0;
+            k.if_(lane == 0, [&] { nms.keep(line, kept, winner); });
+            k.if_(winner >= 0, [&] {
+                const NmsKernel::Corners chosen = nms.corners(first + winner);
+                k.loop(lane, boxes, threads, [&](Scalar box) {
+                    const Scalar overlaps = nms.overlaps(nms.corners(first + box), chosen);
+                    k.if_(logical_or(box == winner, overlaps), [&] {
+                        const Scalar turn = box / static_cast<double>(threads);
+                        const Scalar word = dropped[word_of(turn)];
+                        dropped.set(word_of(turn), bit_or(word, shift_left(one, bit_of(turn))));
+                    });
+                });
+            });
+            k.barrier();  // what was best is found anew
+        });
+    });
+}
+
+/// An invocation for each batch element and class.
+void suppress_serially(KernelBuilder& k, const Attrs& attrs, int64_t boxes) {
+    const NmsKernel nms(k, attrs, boxes);
+    k.for_each(nms.lines(), [&](Scalar line) {
+        const Scalar first = nms.first_of(line);
+        const KernelArray is_left = k.array(ScalarType::kI32, boxes);
+        k.loop(0, boxes, [&](Scalar box) {
+            const Scalar counts = k.index(1);
+            is_left.set(box, nms.has_score
+                                 ? select(nms.is_enough(nms.score(line, box)), counts, k.index(0))
+                                 : counts);
+        });
+        k.loop(0, nms.count, [&](Scalar kept) {
+            KernelVariable best = k.variable(-1), score = k.variable(k.in_type(1), 0);
+            k.loop(0, boxes, [&](Scalar box) {
+                const Scalar own = nms.score(line, box), now = best, so_far = score;
+                const Scalar is_better =
+                    logical_and(is_left[box] == 1, logical_or(now<0, own> so_far));
+                score = select(is_better, own, so_far);
+                best = select(is_better, box, now);
+            });
+            const Scalar winner = best;
+            nms.keep(line, kept, winner);
+            k.if_(winner >= 0, [&] {
+                const NmsKernel::Corners chosen = nms.corners(first + winner);
+                k.loop(0, boxes, [&](Scalar box) {
+                    const Scalar overlaps = nms.overlaps(nms.corners(first + box), chosen);
+                    const Scalar is_dropped = logical_or(box == winner, overlaps);
+                    is_left.set(box, select(is_dropped, 0, is_left[box]));
+                });
+            });
+        });
+    });
+}
+
+std::optional<CustomKernel> nms_kernel(const KernelRuleContext& call) {
+    const int64_t boxes = call.shape(0)[1].count;
+    const bool has_few_cores = device_model(call.caps).has_few_cores;
+    Dim lines = call.shape(1)[0];
+    lines.count *= call.shape(1)[1].count;
+    return CustomKernel{.name = "nms",
+                        .body =
+                            [=, attrs = call.attrs](KernelBuilder& k) {
+                                (has_few_cores ? suppress_serially : suppress_by_workgroups)(
+                                    k, attrs, boxes);
+                            },
+                        .local_size = {usual_workgroup_size(call.caps), 1, 1},
+                        .grid = {{{lines, 1}}}};
 }
 
 constinit const OpDef kOps[] = {
