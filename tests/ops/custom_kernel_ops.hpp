@@ -13,5 +13,7 @@
 namespace hearth::test {
 
 std::span<const OpDef* const> custom_kernel_ops();
+/// The operators of docs/how-to/custom_kernels.md.
+std::span<const OpDef* const> kernel_examples();
 
 }  // namespace hearth::test

@@ -395,6 +395,7 @@ constexpr EdgeException kExceptions[] = {
     {"ppo_clip_loss", kPole, "the unclipped ratio overflows; NaN in PyTorch"},
     {"ppo_clip_loss", kInfinity, "the unclipped ratio is infinite; NaN in PyTorch"},
     {"ppo_clip_loss", kOverflow, "the unclipped ratio overflows; NaN in PyTorch"},
+    {"game_matmul_add_relu", kInfinity, kInfiniteFactor},
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ std::vector<const OpDef*> all_ops() {
     for (std::span<const OpDef> family : op_families())
         for (const OpDef& op : family) ops.push_back(&op);
     ops.insert(ops.end(), custom_kernel_ops().begin(), custom_kernel_ops().end());
+    ops.insert(ops.end(), kernel_examples().begin(), kernel_examples().end());
     return ops;
 }
 

@@ -119,7 +119,8 @@ export class GpuNetwork {
       if (count === 0) return;
       pass.setPipeline(entry.pipelines[i]);
       pass.setBindGroup(0, entry.group, [i * kUniformStride]);
-      pass.dispatchWorkgroups(Math.ceil(count / plan.workgroup));
+      const { kernel } = entry.steps[i];
+      pass.dispatchWorkgroups(Math.ceil(count / (kernel === undefined ? plan : plan.kernels[kernel]).workgroup));
     });
     pass.end();
     const outputs = bindings.filter((b) => b.direction !== "input");

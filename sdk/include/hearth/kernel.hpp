@@ -21,6 +21,8 @@
 //             .local_size = {64, 1, 1},
 //             .grid = {{{count, 64}}}};
 //     }
+//
+// docs/how-to/custom_kernels.md has a matrix product with its gradient, a stencil and a reduction.
 
 #pragma once
 

@@ -166,6 +166,27 @@ TEST(KernelBuilder, AWorkgroupSharesMemoryBetweenBarriers) {
     EXPECT_TRUE(rig.state.uses_workgroup);
 }
 
+TEST(KernelBuilder, AWorkgroupInWgslIsOneOfWebGpusAndWithinItsLimits) {
+    const auto printed = [](uint32_t threads, int64_t length) {
+        Rig rig(threads);
+        const KernelArray block = rig.builder.shared(ScalarType::kF32, length);
+        block.set(rig.builder.lane(), 1);
+        rig.builder.barrier();
+        rig.builder.out(0, rig.builder.lane(), block[0]);
+        rig.body.statements = rig.writer.take();
+        return print_wgsl(rig.body);
+    };
+    const Result<std::string> text = printed(16, 16);
+    ASSERT_TRUE(text.ok()) << text.status().message();
+    for (const char* part : {"var<workgroup> shared0_: array<f32, 16>;", "@workgroup_size(16)",
+                             "let workgroup = i32(group.x);", "workgroupBarrier();"})
+        EXPECT_NE(text->find(part), std::string::npos) << part;
+    EXPECT_EQ(printed(512, 512).status().message(),
+              "WGSL: a workgroup of 512 invocations, at most 256");
+    EXPECT_EQ(printed(16, 5000).status().message(),
+              "WGSL: shared arrays of 20000 bytes, at most 16384");
+}
+
 TEST(KernelBuilder, ArraysOfAnInvocationAndMultiplyAddHoldTheirElements) {
     Rig rig;
     EXPECT_EQ(rig.run([](KernelBuilder& k) {

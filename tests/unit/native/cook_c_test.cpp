@@ -4,14 +4,17 @@
 // Networks as C: built by the system's compilers, they give what the interpreter gives.
 
 #include "compiler/driver/compile.hpp"
+#include "compiler/driver/cook_wgsl.hpp"
 #include "compiler/interpreter/interpreter.hpp"
 #include "compiler/ops/op_table.hpp"
 #include "compiler/passes/quantize_weights.hpp"
 #include "native/native_net.hpp"
+#include "ops/custom_kernel_ops.hpp"
 #include "support/digits.hpp"
 #include "unit/agents/learner_rig.hpp"
 
 #include <hearth/brain.hpp>
+#include <hearth/grad.hpp>
 #include <hearth/io.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
@@ -765,6 +768,56 @@ TEST(CookC, BoxesAreSuppressedAsByTheInterpreter) {
             EXPECT_EQ(found->at("kept"), expected->at("kept")) << rows << is_centered;
         }
     }
+}
+
+/// A graph that computes with each example of docs/how-to/custom_kernels.md, and learns through them.
+Graph with_examples() {
+    const auto examples = test::kernel_examples();
+    Trace trace("learn");
+    const Tensor x = trace.input("x", {kBatch, 12}), w = trace.input("w", {12, 16}),
+                 b = trace.input("b", {16});
+    const Tensor y = apply_one(*examples[0], {x, w, b});
+    const Tensor z = apply_one(*examples[1], {w * 2.0});
+    const Tensor loss = sum(apply_one(*examples[2], {y})) + sum(apply_one(*examples[2], {z}));
+    const Tensor wrt[] = {x, w, b};
+    const std::vector<Tensor> gradients = grad(loss, wrt);
+    trace.output("y", y);
+    trace.output("z", z + 1.0);
+    trace.output("loss", loss);
+    for (size_t i = 0; i < 3; ++i) trace.output("g" + std::to_string(i), gradients[i]);
+    auto graph = trace.build();
+    EXPECT_TRUE(graph.ok()) << graph.status().message();
+    return *graph;
+}
+
+TEST(CookC, CustomKernelsRunAndLearnAsTheirDecompositions) {
+    const Graph graph = with_examples();
+    for (const CpuIsa cpu : {CpuIsa::kScalar, native::this_cpu()}) {
+        CompileToCOptions options;
+        options.max_batch_size = 9;
+        options.cpu_isa = cpu;
+        const auto net = NativeNet::build({graph}, options, build_options());
+        ASSERT_TRUE(net.ok()) << net.status().message();
+        const NamedTensors inputs{
+            {"x", numbers({Dim(7), 12}, 1)}, {"w", numbers({12, 16}, 2)}, {"b", numbers({16}, 3)}};
+        NamedTensors weights;
+        const auto expected = interpret(graph, inputs, weights, 7);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        const auto found = (*net)->run("learn", inputs, 7);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        expect_near(*found, *expected, 2e-5);
+    }
+}
+
+TEST(CookC, CustomKernelsAreListedAndCookedUnderTheirOwnNames) {
+    const Graph graph = with_examples();
+    const auto cooked = cook_c_of({graph}, {});
+    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+    const auto wgsl = cook_wgsl_of({graph}, 8);
+    ASSERT_TRUE(wgsl.ok()) << wgsl.status().message();
+    for (const char* name : {"matmul_add_relu", "diffuse", "row_energy"})
+        EXPECT_NE(cooked->source.find(name), std::string::npos) << name;
+    EXPECT_NE(wgsl->find("workgroupBarrier();"), std::string::npos);
 }
 
 constinit const OpDef kShaderAlone = {

@@ -87,6 +87,7 @@ Result<std::string> plan_text(const CompiledProgram& compiled) {
         if (!code.ok()) return code.status().with_context("kernel " + program.kernels[k].name);
         kernels += std::string(k == 0 ? "" : ",") +
                    "\n {\"threads\": " + number(compiled.bodies[k]->threads) +
+                   ", \"workgroup\": " + number(wgsl_workgroup_size(*compiled.bodies[k])) +
                    ", \"code\": " + quoted(*code) + "}";
     }
     std::string entries;

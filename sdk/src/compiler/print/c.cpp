@@ -721,6 +721,9 @@ class CPrinter final : CLikePrinter {
             case ExprKind::kLoad:
                 if (n.chunk != Chunk::kOne) fail("chunks of elements");
                 break;
+            case ExprKind::kMultiplyAdd:
+                if (n.chunk != Chunk::kOne) break;
+                return "hearth_multiply_add(" + list(n.in) + ")";
             case ExprKind::kCall:
                 if (meets_[n.bits]) fail("a function with barriers within an expression");
                 return called(n.bits, body_.arguments_of(n));

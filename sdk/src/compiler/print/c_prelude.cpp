@@ -262,6 +262,14 @@ HEARTH_FUNCTION float hearth_round_f16(float value) { return hearth_of_f16(heart
         memcpy(to, &lanes, sizeof lanes);                                                            \
     }
 
+HEARTH_FUNCTION float hearth_multiply_add(float a, float b, float sum) {
+#if defined(__FMA__) || defined(__AVX2__) || defined(__aarch64__)
+    return fmaf(a, b, sum);
+#else
+    return a * b + sum;
+#endif
+}
+
 /* Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011. */
 HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t step, uint32_t element) {
     uint32_t c0 = element, c1 = step, c2 = 0, c3 = 0;

@@ -140,6 +140,12 @@ std::string literal_text(uint64_t bits, ScalarType type) {
     return text[0] == '-' ? "(" + text + ")" : text;
 }
 
+/// True if invocations of a workgroup work together: then it is one of WebGPU's as well.
+bool has_workgroups(const Body& body) {
+    const BodyRequirements needs = body_requirements(body);
+    return needs.barriers || needs.shared_bytes > 0;
+}
+
 class WgslPrinter final : CLikePrinter {
   public:
     explicit WgslPrinter(const Body& body) : CLikePrinter(body) {}
@@ -155,12 +161,25 @@ class WgslPrinter final : CLikePrinter {
                                    std::string(name_of(body_.buffers[i].held)));
             line("override at_" + std::to_string(operand++) + ": u32;");
         }
-        line("@compute @workgroup_size(" + std::to_string(kWgslWorkgroup) + ")");
-        line("fn main(@builtin(global_invocation_id) id: vec3<u32>) {");
-        ++depth_;
         const std::string threads = std::to_string(body_.threads);
-        line("let workgroup = i32(id.x) / " + threads + ";");
-        line("let invocation = i32(id.x) % " + threads + ";");
+        const uint32_t size = wgsl_workgroup_size(body_);
+        check_workgroup(size);
+        for (const Local& l : body_.locals)
+            if (l.kind == LocalKind::kShared)
+                line("var<workgroup> " + place_of(l) + ": " + type_of(l) + ";");
+        line("@compute @workgroup_size(" + std::to_string(size) + ")");
+        line(
+            "fn main(@builtin(workgroup_id) group: vec3<u32>, "
+            "@builtin(local_invocation_index) lane: u32) {");
+        ++depth_;
+        if (has_workgroups(body_)) {
+            line("let workgroup = i32(group.x);");
+            line("let invocation = i32(lane);");
+        } else {
+            line("let id = i32(group.x * " + std::to_string(size) + "u + lane);");
+            line("let workgroup = id / " + threads + ";");
+            line("let invocation = id % " + threads + ";");
+        }
         line("if (workgroup >= run.workgroups) { return; }");
         for (const Statement& s : body_.statements) statement(s);
         --depth_;
@@ -170,6 +189,18 @@ class WgslPrinter final : CLikePrinter {
     }
 
   private:
+    /// Limits that every device of WebGPU has.
+    void check_workgroup(uint32_t size) {
+        constexpr uint32_t kMostInvocations = 256, kMostBytes = 16384;
+        if (size > kMostInvocations)
+            fail("a workgroup of " + std::to_string(size) + " invocations, at most " +
+                 std::to_string(kMostInvocations));
+        const uint32_t bytes = body_requirements(body_).shared_bytes;
+        if (bytes > kMostBytes)
+            fail("shared arrays of " + std::to_string(bytes) + " bytes, at most " +
+                 std::to_string(kMostBytes));
+    }
+
     // ------------------------------------------------------------------------ statements
 
     /// Not a word of WGSL's, and none of this printer's.
@@ -180,14 +211,14 @@ class WgslPrinter final : CLikePrinter {
         switch (l.kind) {
             case LocalKind::kArray:
             case LocalKind::kVector:
+            case LocalKind::kShared:
                 return "array<" + type + ", " + std::to_string(l.length) + ">";
             case LocalKind::kLanes:
                 if (l.length != 4) fail("lanes that are not 4");
                 return "vec4<" + type + ">";
-            case LocalKind::kShared:
             case LocalKind::kPrivate:
             case LocalKind::kResult:
-                fail("memory of workgroups");
+                fail("variables of functions");
                 return type;
             default:
                 return type;
@@ -239,6 +270,8 @@ class WgslPrinter final : CLikePrinter {
                 return;
             case StatementKind::kMultiplyAdd:
                 return line(place_of(s.local) + " += " + operand(s.a) + " * " + operand(s.b) + ";");
+            case StatementKind::kBarrier:
+                return line("workgroupBarrier();");
             default:
                 break;
         }
@@ -288,6 +321,8 @@ class WgslPrinter final : CLikePrinter {
             case ExprKind::kBuffer:
                 fail("buffers as values");
                 return "0";
+            case ExprKind::kMultiplyAdd:
+                return "fma(" + list(n.in) + ")";
             default:
                 return CLikePrinter::expression(id);
         }
@@ -384,6 +419,10 @@ class WgslPrinter final : CLikePrinter {
 };
 
 }  // namespace
+
+uint32_t wgsl_workgroup_size(const Body& body) {
+    return has_workgroups(body) ? body.threads : kWgslWorkgroup;
+}
 
 Result<std::string> print_wgsl(const Body& body) {
     return WgslPrinter(body).print();

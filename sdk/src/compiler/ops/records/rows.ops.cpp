@@ -138,7 +138,7 @@ std::optional<CustomKernel> write_rows_kernel(const KernelRuleContext& call) {
                         .local_size = {64, 1, 1}};
     kernel.grid[0] = {call.shape(1)[0], 1};
     // Rows that may meet at a place are for one workgroup, which takes them in their order.
-    // (codegen/rows_kernel.cpp writes distinct rows on GPUs.)
+    // (codegen/scatter/rows_kernel.cpp writes distinct rows on GPUs.)
     if (has_few_cores && call.attrs.flag("distinct"))
         kernel.grid[0].tile_size =
             static_cast<uint32_t>(std::max<int64_t>(kElementsEach / layout.width, 1));
