@@ -135,6 +135,21 @@ TEST(PrintSpirv, RefusesToPassADescriptor) {
               "SPIR-V is not printed of a descriptor that is passed to a function");
 }
 
+TEST(PrintSpirv, ChangesCountersByTheOperationOfTheLoop) {
+    constexpr uint32_t kIMul = 132, kSDiv = 135;
+    for (const auto& [op, instruction] :
+         {std::pair{ScalarOp::kMul, kIMul}, std::pair{ScalarOp::kDiv, kSDiv}}) {
+        Rig rig;
+        const auto goes_on = [&](Expr i) { return op == ScalarOp::kMul ? i < 64 : i > 0; };
+        const Expr i = rig.writer.for_("i", rig.body.index(8), goes_on, rig.body.index(2), op);
+        rig.writer.store(1, rig.t, rig.body.as(ScalarType::kF32, i));
+        rig.writer.end();
+        const auto module = rig.print();
+        ASSERT_TRUE(module.ok()) << module.status().message();
+        EXPECT_EQ(instructions_of(*module).count(instruction), 1u);
+    }
+}
+
 TEST(PrintSpirv, ReadsWordsBehindTheAddresses) {
     Rig rig;
     rig.options.word_count = 2;

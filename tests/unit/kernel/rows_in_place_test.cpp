@@ -4,7 +4,7 @@
 // Kernels that write rows in place, executed by run_kernel over what the tensor held before.
 
 #include "compiler/kernel/kernel_builder.hpp"
-#include "compiler/ops/rules.hpp"
+#include "compiler/ops/shared/rules.hpp"
 #include "compiler/reference/run_kernel.hpp"
 #include "core/device_model.hpp"
 #include "unit/kernel/op_kernels.hpp"

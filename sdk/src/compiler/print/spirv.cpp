@@ -330,9 +330,7 @@ class FunctionPrinter {
         begin_block(ends.next);
         const uint32_t amount = s.c != 0 ? value(s.c) : kernel_.constant_of(1, l.type);
         const uint32_t before = emit(Op::kLoad, type, {counter});
-        const Op op = s.op == ScalarOp::kDiv || s.op == ScalarOp::kMul ? instruction(s.op, l.type)
-                      : s.op == ScalarOp::kSub                         ? Op::kISub
-                                                                       : Op::kIAdd;
+        const Op op = instruction(s.op, l.type);
         emit(Op::kStore, {counter, emit(op, type, {before, amount})});
         emit(Op::kBranch, {head});
         begin_block(ends.end);
