@@ -125,6 +125,24 @@ TEST(PrintSpirv, PassesBuffersThatAreDescriptorsAsPlacesInARegion) {
     EXPECT_EQ(bindings, (std::set<uint32_t>{0, 1, 2}));  // the regions, and b1
 }
 
+TEST(PrintSpirv, ConvertsNarrowElementsWithinTheBranchOfTheirRegion) {
+    Rig rig;
+    rig.options.binding_model = BindingModel::kDescriptor;
+    rig.options.located_count = 1;
+    rig.body.buffers[0].dtype = rig.body.buffers[0].held = DType::kF16;
+    rig.writer.store(1, rig.t, rig.body.load(0, rig.t));
+    const auto module = rig.print();
+    ASSERT_TRUE(module.ok()) << module.status().message();
+    constexpr uint32_t kTypeFloat = 22, kPhi = 245;
+    const auto instructions = instructions_of(*module);
+    std::map<uint32_t, uint32_t> bits;
+    for (const auto& [op, words] : instructions)
+        if (op == kTypeFloat) bits[words[1]] = words[2];
+    ASSERT_GT(instructions.count(kPhi), 0u);
+    for (const auto& [op, words] : instructions)
+        EXPECT_TRUE(op != kPhi || bits[words[1]] == 32);
+}
+
 TEST(PrintSpirv, RefusesToPassADescriptor) {
     Rig rig;
     rig.options.binding_model = BindingModel::kDescriptor;

@@ -500,8 +500,13 @@ class FunctionPrinter {
         return emit(Op::kSConvert, type_i32(), {stored});
     }
 
+    /// Narrow elements are converted where they are loaded: none may leave a branch.
     uint32_t load_element(uint32_t buffer, uint32_t index) {
-        return computed(body_.buffers[buffer].held, load_view(buffer, View::kElements, index));
+        const DType held = body_.buffers[buffer].held;
+        const uint32_t type = kernel_.type_of(scalar_type(held));
+        return reach(buffer, View::kElements, index, type, [&](uint32_t pointer) {
+            return computed(held, kernel_.load(code_, held, View::kElements, pointer));
+        });
     }
 
     /// A float as a tensor's type can hold it.
