@@ -563,13 +563,13 @@ HEARTH_API void hearth_agents_restart_custom_metrics(hearth_agents* agents);
 
 /* The state of a parameter. */
 typedef struct hearth_agents_lesson {
-    const char* parameter; /* lives as long as the agents, as `lesson` does */
-    const char* lesson;    /* "" for a parameter without lessons */
-    uint32_t index;        /* of the lesson, from 0 */
-    uint32_t count;        /* of the parameter's lessons */
-    uint32_t episodes;     /* measured in this lesson */
+    const char* parameter;      /* lives as long as the agents, as `lesson` does */
+    const char* lesson;         /* "" for a parameter without lessons */
+    uint32_t index;             /* of the lesson, from 0 */
+    uint32_t count;             /* of the parameter's lessons */
+    uint32_t episodes;          /* measured in this lesson */
     uint32_t min_lesson_length; /* episodes before it can end */
-    double signal;         /* what is compared with the threshold; 0 before the first time */
+    double signal;              /* what is compared with the threshold; 0 before the first time */
     double threshold;
 } hearth_agents_lesson;
 

@@ -139,8 +139,7 @@ TEST(PrintSpirv, ConvertsNarrowElementsWithinTheBranchOfTheirRegion) {
     for (const auto& [op, words] : instructions)
         if (op == kTypeFloat) bits[words[1]] = words[2];
     ASSERT_GT(instructions.count(kPhi), 0u);
-    for (const auto& [op, words] : instructions)
-        EXPECT_TRUE(op != kPhi || bits[words[1]] == 32);
+    for (const auto& [op, words] : instructions) EXPECT_TRUE(op != kPhi || bits[words[1]] == 32);
 }
 
 TEST(PrintSpirv, RefusesToPassADescriptor) {

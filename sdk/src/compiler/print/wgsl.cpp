@@ -331,8 +331,7 @@ class WgslPrinter final : CLikePrinter {
     std::string random_counter(uint32_t id) override { return call("u32", expression(id)); }
 
     std::string operation(const ExprNode& n) override {
-        if (n.kind == ExprKind::kFitting)
-            return call(type_text(n.type), expression(n.in[0]));
+        if (n.kind == ExprKind::kFitting) return call(type_text(n.type), expression(n.in[0]));
         if (n.op == ScalarOp::kSelect)
             return "select(" + expression(n.in[2]) + ", " + expression(n.in[1]) + ", " +
                    expression(n.in[0]) + ")";
