@@ -9,8 +9,7 @@
 namespace hearth {
 
 size_t JsonCursor::line() const {
-    const std::string_view before = text_.substr(0, at_);
-    return 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
+    return 1 + static_cast<size_t>(std::count(text_.data(), text_.data() + at_, '\n'));
 }
 
 bool JsonCursor::fail(const char* expected) {
@@ -112,12 +111,13 @@ bool JsonCursor::text(std::string_view& value) {
         if (text_[at_] == '\\' || static_cast<unsigned char>(text_[at_]) < ' ')
             return fail("a text without escapes");
     if (at_ == text_.size()) return fail("a quote at the end of the text");
-    value = text_.substr(begin, at_++ - begin);
+    value = {text_.data() + begin, at_++ - begin};  // substr() is compiled with a throw
     return true;
 }
 
 bool JsonCursor::accept(std::string_view word) {
-    if (failed() || text_.substr(at_, word.size()) != word) return false;
+    const std::string_view rest(text_.data() + at_, text_.size() - at_);
+    if (failed() || !rest.starts_with(word)) return false;
     at_ += word.size();
     return true;
 }
