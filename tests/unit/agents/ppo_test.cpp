@@ -52,11 +52,7 @@ class ReferenceWindow {
           learner(build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo)) {
         set_weights("first");
         for (int t = 0; t < 8; ++t) {
-            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name :
-                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-                rows[name] = step_of(name, t);
+            NamedTensors rows = rows_of(t);
             learner.run("store", rows, 4);
         }
         learner.run("compute_advantages");
@@ -82,6 +78,15 @@ class ReferenceWindow {
         const std::vector<double> own(all.begin() + static_cast<int64_t>(t * per_step),
                                       all.begin() + static_cast<int64_t>((t + 1) * per_step));
         return HostTensor::of(width == 1 ? Shape{4} : Shape{4, width}, own);
+    }
+    /// What `store` takes of step t: four agents.
+    NamedTensors rows_of(int t) const {
+        NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+        for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+        for (const char* name :
+             {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
+            rows[name] = step_of(name, t);
+        return rows;
     }
     void expect_near(const HostTensor& found, const nlohmann::json& expected, double tolerance,
                      const std::string& what) const {
@@ -159,11 +164,7 @@ TEST(Ppo, SlotsWithoutAnAgentWeighNothing) {
             build_agent_graphs(reference_schema(), mlp_network({8, 8}), ppo));
         const ReferenceWindow window(reference_settings());
         for (int t = 0; t < 8; ++t) {
-            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name :
-                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-                rows[name] = window.step_of(name, t);
+            NamedTensors rows = window.rows_of(t);
             learner.run("store", rows, 4);
         }
         learner.run("compute_advantages");
@@ -207,11 +208,7 @@ TEST(PpoRails, SamplesThatAreNotFiniteAreRefusedAndCounted) {
         ReferenceWindow window(reference_settings());
         InterpretedLearner& learner = window.learner;
         for (int t = 0; t < 8; ++t) {
-            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name :
-                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-                rows[name] = window.step_of(name, t);
+            NamedTensors rows = window.rows_of(t);
             if (t == 3) rows[poisoned].set(0, static_cast<double>(kNaN));
             learner.run("store", rows, 4);
         }
@@ -235,11 +232,7 @@ TEST(PpoRails, HugeNumbersAreLimitedAndCounted) {
     const uint64_t rewards = learner.status()[Counter::kRewardsClamped];
     const uint64_t observations = learner.status()[Counter::kObservationsClamped];
     for (int t = 0; t < 8; ++t) {
-        NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-        for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-        for (const char* name :
-             {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-            rows[name] = window.step_of(name, t);
+        NamedTensors rows = window.rows_of(t);
         rows["observation"].set(t % 4 * 5, 1e30);
         rows["reward"].set(t % 4, t % 2 ? 1e30 : -1e30);
         learner.run("store", rows, 4);
@@ -255,11 +248,7 @@ TEST(PpoRails, HugeNumbersAreLimitedAndCounted) {
 TEST(PpoRails, ChoicesAndAgentsThatDoNotExistAreRefused) {
     ReferenceWindow window(reference_settings());
     InterpretedLearner& learner = window.learner;
-    NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-    for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-    for (const char* name :
-         {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-        rows[name] = window.step_of(name, 0);
+    NamedTensors rows = window.rows_of(0);
     rows["decision"].set(0, 3);  // choices are 0, 1, 2
     rows["decision"].set(3, -1);
     rows["id"].set(2, 4);  // agents are 0 to 3
@@ -272,11 +261,7 @@ TEST(PpoRails, AFullWindowDropsWhatComesLater) {
     ReferenceWindow window(reference_settings());
     InterpretedLearner& learner = window.learner;
     for (int t = 0; t < 9; ++t) {
-        NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-        for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-        for (const char* name :
-             {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-            rows[name] = window.step_of(name, t % 8);
+        NamedTensors rows = window.rows_of(t % 8);
         learner.run("store", rows, 4);
     }
     EXPECT_EQ(learner.status()[Counter::kSamplesDropped], 4u);
@@ -405,11 +390,7 @@ TEST(PpoRails, CountersGoOnBeyond32Bits) {
     const auto samples = static_cast<int64_t>(Counter::kSamples);
     learner.weights.at("agents.counters.store").set(samples, 4294967294.0);
     learner.weights.at("agents.carries.store").set(samples, 1);
-    NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-    for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-    for (const char* name :
-         {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-        rows[name] = window.step_of(name, 0);
+    NamedTensors rows = window.rows_of(0);
     learner.run("store", rows, 4);
     EXPECT_EQ(learner.status()[Counter::kSamples], 8589934594u);  // 2^33 + 2
 }
@@ -603,11 +584,7 @@ TEST(Ppo, CuriosityRewardsWhatItsNetworkHasNotLearned) {
     const ReferenceWindow window(plain);
     const auto returns_with = [&](double coefficient) {
         for (int t = 0; t < 8; ++t) {
-            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
-            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
-            for (const char* name :
-                 {"observation", "next_observation", "reward", "done_kind", "decision", "log_prob"})
-                rows[name] = window.step_of(name, t);
+            NamedTensors rows = window.rows_of(t);
             learner.run("store", rows, 4);
         }
         learner.run("compute_advantages", {{"rnd_coef", HostTensor::scalar(coefficient)}});
