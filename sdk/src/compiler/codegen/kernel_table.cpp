@@ -96,28 +96,29 @@ uint32_t KernelTable::add_body(const KernelDraft& kernel, const OperandLayout& l
 Result<uint32_t> KernelTable::add_compiled(const Graph& graph, const KernelDraft& draft,
                                            const OperandLayout& layout, const std::string& label) {
     const bool is_text = draft.spirv.empty() && draft.is_text();
-    const bool has_source = is_text || (draft.spirv.empty() && options_.keep_source);
-    const std::string source =
-        has_source ? kernel_source(graph, draft, layout, options_.binding_model, options_.caps)
-                   : "";
+    const auto glsl = [&] {
+        return kernel_source(graph, draft, layout, options_.binding_model, options_.caps);
+    };
+    const std::string text = is_text ? glsl() : "";
     // A kernel that locates its operands belongs to one call.
     const bool is_shared = layout.located_count == 0;
-    if (auto known = by_source_.find(source); is_shared && is_text && known != by_source_.end())
+    if (auto known = by_source_.find(text); is_shared && is_text && known != by_source_.end())
         return known->second;
-    HEARTH_ASSIGN(Kernel kernel, compile(graph, draft, layout, source, label));
+    HEARTH_ASSIGN(Kernel kernel, compile(graph, draft, layout, text, label));
     const uint32_t equal = is_shared ? equal_kernel(kernel) : kInvalidId;
     const uint32_t index = equal != kInvalidId ? equal : static_cast<uint32_t>(size());
     if (equal == kInvalidId) {
         if (is_shared) by_code_hash_.emplace(code_hash(kernel), index);
+        if (options_.keep_source && draft.spirv.empty()) kernel.source = is_text ? text : glsl();
         program_.kernels.push_back(std::move(kernel));
     }
-    if (is_text) by_source_.emplace(source, index);
+    if (is_text) by_source_.emplace(text, index);
     return index;
 }
 
-/// source: the kernel's text in GLSL, of a body for people to read.
+/// text: in GLSL, of a kernel that is_text().
 Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft,
-                                    const OperandLayout& layout, const std::string& source,
+                                    const OperandLayout& layout, const std::string& text,
                                     const std::string& label) const {
     const DeviceCaps& caps = options_.caps;
     const NarrowStorage storage = caps.narrow_storage();
@@ -128,7 +129,7 @@ Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft
         kernel.spirv = draft.spirv;
     } else if (draft.is_text()) {
         HEARTH_ASSIGN(kernel.spirv,
-                      compile_text(draft, source, kernel.name + " (" + label + ")", caps));
+                      compile_text(draft, text, kernel.name + " (" + label + ")", caps));
     } else {
         HEARTH_ASSIGN(kernel.spirv, print_body(draft, layout, options_.binding_model, caps));
     }
@@ -148,7 +149,6 @@ Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft
     kernel.local_size = draft.local_size;
     kernel.needs_fp16_storage = holds(graph, draft.buffers, storage, 2);
     kernel.needs_int8_storage = holds(graph, draft.buffers, storage, 1);
-    if (options_.keep_source && !is_finished) kernel.source = source;
     return kernel;
 }
 

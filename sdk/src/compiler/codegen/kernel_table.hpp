@@ -41,7 +41,7 @@ class KernelTable {
     Result<uint32_t> add_compiled(const Graph& graph, const KernelDraft& draft,
                                   const OperandLayout& layout, const std::string& label);
     Result<Kernel> compile(const Graph& graph, const KernelDraft& draft,
-                           const OperandLayout& layout, const std::string& source,
+                           const OperandLayout& layout, const std::string& text,
                            const std::string& label) const;
     uint32_t equal_kernel(const Kernel& kernel) const;
 
