@@ -149,7 +149,7 @@ TEST(PrintSpirv, RefusesToPassADescriptor) {
     const auto module = rig.print();
     ASSERT_FALSE(module.ok());
     EXPECT_EQ(module.status().message(),
-              "SPIR-V is not printed of a descriptor that is passed to a function");
+              "the SPIR-V printer does not support a descriptor that is passed to a function");
 }
 
 TEST(PrintSpirv, ChangesCountersByTheOperationOfTheLoop) {
@@ -185,7 +185,8 @@ TEST(PrintSpirv, RefusesVectorRegistersOfCpus) {
     (void)rig.writer.declare_lanes("lanes", 8, rig.number);
     const auto module = rig.print();
     ASSERT_FALSE(module.ok());
-    EXPECT_EQ(module.status().message(), "SPIR-V is not printed of vector registers of CPUs");
+    EXPECT_EQ(module.status().message(),
+              "the SPIR-V printer does not support vector registers of CPUs");
 }
 
 }  // namespace

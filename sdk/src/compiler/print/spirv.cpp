@@ -129,8 +129,11 @@ class FunctionPrinter {
     uint32_t word(uint32_t value) { return module_.constant(value); }
 
     uint32_t emit(Op op, uint32_t type, std::initializer_list<uint32_t> operands) {
+        return emit(op, type, std::span(operands.begin(), operands.size()));
+    }
+    uint32_t emit(Op op, uint32_t type, std::span<const uint32_t> operands) {
         const uint32_t id = kernel_.emit(code_, op, type, operands);
-        // Errors that a decomposition mends are sums, too.
+        // A decomposition corrects rounding errors by differences, which must stay as they are written.
         const bool is_sum = op == Op::kFAdd || op == Op::kFSub || op == Op::kFNegate;
         if (is_sum && is_decomposition_) module_.decorate(id, Decoration::kNoContraction);
         return id;
@@ -181,7 +184,7 @@ class FunctionPrinter {
 
     void block(std::span<const Statement> statements) {
         for (const Statement& s : statements) {
-            if (!is_open_) return;  // nobody comes here
+            if (!is_open_) return;  // the rest is unreachable
             statement(s);
         }
     }
@@ -204,9 +207,7 @@ class FunctionPrinter {
                 return assign(s.a, value(s.b));
             case StatementKind::kAccumulate: {
                 const uint32_t before = value(s.a), by = value(s.b);
-                const bool is_float = is_floating(node(s.a).type);
-                const Op op = s.op == ScalarOp::kMul ? (is_float ? Op::kFMul : Op::kIMul)
-                                                     : (is_float ? Op::kFAdd : Op::kIAdd);
+                const Op op = instruction(s.op, node(s.a).type);
                 return assign(s.a, emit(op, type_of(node(s.a)), {before, by}));
             }
             case StatementKind::kLoadVector:
@@ -351,10 +352,7 @@ class FunctionPrinter {
         }
         const uint32_t type =
             f.has_result ? kernel_.type_of(f.result, f.result_chunk) : module_.type_void();
-        const uint32_t id = module_.new_id();
-        Words all{type, id};
-        all.insert(all.end(), operands.begin(), operands.end());
-        append(code_, Op::kFunctionCall, all);
+        const uint32_t id = emit(Op::kFunctionCall, type, operands);
         for (const auto& [variable, place] : results)
             assign(place, emit(Op::kLoad, type_of(node(place)), {variable}));
         return id;
@@ -364,9 +362,8 @@ class FunctionPrinter {
 
     /// A pointer to a variable, an element of an array, or an element of a chunk of either.
     uint32_t pointer_to(uint32_t place) {
-        const ExprNode& n = node(place);
+        const ExprNode &n = node(place), &of = whole_of(place);
         const bool is_lane = n.kind == ExprKind::kChunkElement;
-        const ExprNode& of = is_lane ? node(n.in[0]) : n;
         const auto local = static_cast<uint32_t>(of.bits);
         const Storage storage = storage_of(local);
         if (is_lane && is_fragment(of.chunk) && of.chunk != Chunk::kSums)
@@ -379,11 +376,9 @@ class FunctionPrinter {
             path.push_back(kernel_.constant_int(static_cast<int32_t>(n.bits)));
         if (is_lane) path.push_back(value(n.in[1]));
         if (path.empty()) return variable;
-        const uint32_t id = module_.new_id();
-        Words all{module_.type_pointer(storage, type_of(n)), id, variable};
-        all.insert(all.end(), path.begin(), path.end());
-        append(code_, Op::kAccessChain, all);
-        return id;
+        const uint32_t type = module_.type_pointer(storage, type_of(n));
+        path.insert(path.begin(), variable);
+        return emit(Op::kAccessChain, type, path);
     }
     Storage storage_of(uint32_t local) const {
         switch (body_.locals[local].kind) {
@@ -605,11 +600,7 @@ class FunctionPrinter {
     }
 
     uint32_t composite(uint32_t type, std::span<const uint32_t> members) {
-        const uint32_t id = module_.new_id();
-        Words all{type, id};
-        all.insert(all.end(), members.begin(), members.end());
-        append(code_, Op::kCompositeConstruct, all);
-        return id;
+        return emit(Op::kCompositeConstruct, type, members);
     }
     uint32_t composite(uint32_t type, std::initializer_list<uint32_t> members) {
         return composite(type, std::span(members.begin(), members.size()));
@@ -738,7 +729,7 @@ class FunctionPrinter {
         }
     }
 
-    /// Of and with chunks.
+    /// Expressions that make vectors or fragments, or take them.
     uint32_t chunk(uint32_t id) {
         const ExprNode& n = node(id);
         switch (n.kind) {
@@ -807,7 +798,7 @@ class FunctionPrinter {
             case ExprKind::kReinterpret:
                 return value(n.in[0]);  // both are four words
             default:
-                return fail("what no kernel has");
+                return fail("an expression of this kind");
         }
     }
 
@@ -832,7 +823,7 @@ class FunctionPrinter {
                 return composite(type_of(n), {low, load_view(buffer, View::kFours, next)});
             }
             default:
-                return fail("loads of single halves");
+                return fail("loads of a single f16");
         }
     }
 
@@ -908,7 +899,7 @@ class FunctionPrinter {
 
     /// Eight floats as f16 in four words, rounded as the device rounds.
     uint32_t halves(const Words& numbers) {
-        if (!has_matrices_) return fail("halves of floats, without matrix cores");
+        if (!has_matrices_) return fail("f16 in words without matrix cores");
         Words words;
         for (size_t i = 0; i < numbers.size(); i += 2)
             words.push_back(packed(numbers[i], numbers[i + 1]));
@@ -952,13 +943,11 @@ class FunctionPrinter {
     }
     uint32_t load_matrix(const Statement& s, uint32_t pointer, uint32_t stride,
                          const Words& access) {
-        const uint32_t type = type_of(node(s.a)), loaded = module_.new_id();
-        Words operands{type, loaded, pointer};
+        Words operands{pointer};
         add_layout(s, stride, operands);
         operands.insert(operands.end(), access.begin(), access.end());
-        append(code_, kernel_.has_khr_matrices() ? Op::kLoadMatrixKhr : Op::kLoadMatrixNv,
-               operands);
-        return loaded;
+        return emit(kernel_.has_khr_matrices() ? Op::kLoadMatrixKhr : Op::kLoadMatrixNv,
+                    type_of(node(s.a)), operands);
     }
     uint32_t store_matrix(const Statement& s, uint32_t pointer, uint32_t stride,
                           const Words& access, uint32_t stored) {
@@ -970,9 +959,9 @@ class FunctionPrinter {
         return 0;
     }
 
-    /// Of the function's results for numbers that follow each other.
+    /// A vector of the function's results for consecutive numbers.
     uint32_t gather(const ExprNode& n) {
-        if (n.chunk != Chunk::kFour) return fail("gathered halves");
+        if (n.chunk != Chunk::kFour) return fail("gathers of f16");
         const uint32_t first = value(n.in[0]);
         Words members;
         for (uint32_t i = 0; i < length_of(n.chunk); ++i) {
@@ -1118,12 +1107,10 @@ class FunctionPrinter {
 
     uint32_t decomposed(ScalarOp op, ScalarType type, std::initializer_list<uint32_t> operands) {
         const uint32_t index = *find_decomposition(op, type);
-        const uint32_t function = kernel_.function(decompositions(), index);
-        const uint32_t id = module_.new_id();
-        Words all{kernel_.type_of(decompositions().functions[index].result), id, function};
+        const ScalarType result = decompositions().functions[index].result;
+        Words all{kernel_.function(decompositions(), index)};
         all.insert(all.end(), operands.begin(), operands.end());
-        append(code_, Op::kFunctionCall, all);
-        return id;
+        return emit(Op::kFunctionCall, kernel_.type_of(result), all);
     }
 
     uint32_t round_f16(uint32_t number) {
@@ -1224,7 +1211,7 @@ class FunctionPrinter {
 
     // ------------------------------------------------------------------------ choices
 
-    /// Whether it may be computed where nobody asks for it: it reads no memory and calls nothing.
+    /// True if it may be computed where its value is not used: it reads no memory and calls nothing.
     bool is_cheap(uint32_t id) const {
         const ExprNode& n = node(id);
         switch (n.kind) {

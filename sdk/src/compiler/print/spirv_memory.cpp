@@ -26,7 +26,7 @@ KernelModule::KernelModule(const Body& body, const SpirvOptions& options_)
         module.require(Capability::kPhysicalStorageBufferAddresses);
         module.require_extension("SPV_KHR_physical_storage_buffer", kVersion15);
     }
-    // Ahead of all else, so that the order in which a compiler of C++ evaluates arguments does not show in modules.
+    // Declared first, so that modules do not depend on the order in which a C++ compiler evaluates arguments.
     for (const ScalarType type :
          {ScalarType::kBool, ScalarType::kU32, ScalarType::kI32, ScalarType::kF32})
         (void)type_of(type);
@@ -120,8 +120,7 @@ uint32_t KernelModule::constant_of(uint64_t bits, ScalarType type) {
                          : module.constant(type_of(type), {low});
 }
 
-uint32_t KernelModule::emit(Code& code, Op op, uint32_t type,
-                            std::initializer_list<uint32_t> operands) {
+uint32_t KernelModule::emit(Code& code, Op op, uint32_t type, std::span<const uint32_t> operands) {
     const uint32_t id = module.new_id();
     Words all{type, id};
     all.insert(all.end(), operands.begin(), operands.end());
@@ -138,10 +137,9 @@ void KernelModule::emit(Code& code, Op op, std::initializer_list<uint32_t> opera
 
 uint32_t KernelModule::math(Code& code, Math function, uint32_t type,
                             std::initializer_list<uint32_t> operands) {
-    const uint32_t id = module.new_id();
-    Words all{type, id, module.math_instructions(), static_cast<uint32_t>(function)};
+    Words all{module.math_instructions(), static_cast<uint32_t>(function)};
     all.insert(all.end(), operands.begin(), operands.end());
-    append(code, Op::kExtInst, all);
+    const uint32_t id = emit(code, Op::kExtInst, type, all);
     // Undecorated, even this one may be two operations.
     if (function == Math::kFma) module.decorate(id, Decoration::kNoContraction);
     return id;

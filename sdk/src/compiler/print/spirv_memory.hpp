@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What the functions of a SPIR-V kernel share: types of values, operands in memory, built-ins, and other functions,
+// State that the functions of a SPIR-V kernel share: types of values, operands in memory, built-ins, and other functions,
 // printed on demand.
 
 #pragma once
@@ -9,7 +9,9 @@
 #include "compiler/print/spirv.hpp"
 #include "compiler/print/spirv_module.hpp"
 
+#include <initializer_list>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -40,7 +42,11 @@ class KernelModule {
         return module.constant(module.type_int(32, true), {static_cast<uint32_t>(value)});
     }
 
-    uint32_t emit(Code& code, Op op, uint32_t type, std::initializer_list<uint32_t> operands);
+    /// An instruction with a result, whose id it returns.
+    uint32_t emit(Code& code, Op op, uint32_t type, std::span<const uint32_t> operands);
+    uint32_t emit(Code& code, Op op, uint32_t type, std::initializer_list<uint32_t> operands) {
+        return emit(code, op, type, std::span(operands.begin(), operands.size()));
+    }
     void emit(Code& code, Op op, std::initializer_list<uint32_t> operands);
     uint32_t math(Code& code, Math function, uint32_t type,
                   std::initializer_list<uint32_t> operands);
@@ -73,7 +79,8 @@ class KernelModule {
 
     /// Notes what cannot be printed; the first reason stays.
     void fail(const char* what) {
-        if (error.ok()) error = unsupported(std::string("SPIR-V is not printed of ") + what);
+        if (error.ok())
+            error = unsupported(std::string("the SPIR-V printer does not support ") + what);
     }
     Status error;
 

@@ -43,7 +43,6 @@ enum class Op : uint16_t {
     kConstantFalse = 42,
     kConstant = 43,
     kConstantComposite = 44,
-    kConstantNull = 46,
     kSpecConstant = 50,
     kFunction = 54,
     kFunctionParameter = 55,
@@ -219,7 +218,6 @@ class Module {
   public:
     explicit Module(uint32_t version) : version_(version) {}
 
-    uint32_t version() const { return version_; }
     uint32_t new_id() { return next_id_++; }
 
     void require(Capability capability) { capabilities_.insert(static_cast<uint32_t>(capability)); }
