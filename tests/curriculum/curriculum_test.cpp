@@ -177,6 +177,35 @@ TEST_F(CurriculumTest, FrozenAgentsMeasureNothingAndAResetBeginsAnew) {
     EXPECT_EQ(agents.lessons()[0].index, 0u);
 }
 
+TEST_F(CurriculumTest, EpisodesThatEndWhileFrozenEndNoLesson) {
+    Agents agents = make(R"({"environment_parameters": {"distance": {"curriculum": [
+        {"name": "near", "value": 1,
+         "completion_criteria": {"measure": "reward", "threshold": 0.5}},
+        {"name": "far", "value": 10}]}}})");
+    const AgentId frozen = agents.add().value(), learning = agents.add().value();
+    agents.freeze(true);
+    EXPECT_TRUE(agents.add_reward(frozen, 1).ok());
+    EXPECT_TRUE(agents.end_episode(frozen, EpisodeEnd::kTerminated).ok());
+    EXPECT_EQ(agents.lessons()[0].episodes, 0u);
+    EXPECT_EQ(agents.lessons()[0].index, 0u);
+    agents.freeze(false);
+    EXPECT_TRUE(agents.add_reward(learning, 1).ok());
+    EXPECT_TRUE(agents.end_episode(learning, EpisodeEnd::kTerminated).ok());
+    EXPECT_EQ(agents.lessons()[0].index, 1u);
+}
+
+TEST_F(CurriculumTest, RewardsInBuffersOfTheGameAreNoMeasure) {
+    Agents agents = make(kLessons);
+    const uint32_t reward = agents.find_input("reward").value();
+    const hearth_tensor_binding inputs[] = {{.binding = reward}};
+    ASSERT_TRUE(device_->context().begin_frame().ok());
+    const Status recorded = device_->run(
+        [&](VkCommandBuffer commands) { return agents.record(commands, {.inputs = inputs}); });
+    EXPECT_NE(recorded.message().find("the curriculum measures rewards, which are in a buffer"),
+              std::string::npos)
+        << recorded.message();
+}
+
 TEST_F(CurriculumTest, AnAgentThatTakesAnIndexBeginsWithNoReturn) {
     Agents agents = make(kLessons);
     const AgentId first = agents.add().value();
