@@ -111,8 +111,6 @@ TEST_P(WindowKernel, GoesThroughTimeAsTheStepsDo) {
 }
 
 TEST_P(WindowKernel, IsAStageOfAFusedNetworkWhereThatFits) {
-    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        GTEST_SKIP() << "fused networks need device addresses";
     // A product to three gates of more than 85 units is wider than fused networks have.
     constexpr int64_t kWidest = 85;
     expect_as_the_reference(FuseMlp::kAlways, "fused_network",
