@@ -3,6 +3,7 @@
 
 // Builds scalar expressions: hash-consing, constant folding and algebraic simplification.
 
+#include "compiler/ir/scalar_instructions.hpp"
 #include "compiler/ir/scalar_operation.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -17,64 +18,8 @@ namespace {
 
 constexpr int kHashBits = 44;  // of a node's hash; the bits above hold its lowest loaded buffer
 
-bool is_commutative(ScalarOp op) {
-    switch (op) {
-        case ScalarOp::kAdd:
-        case ScalarOp::kMul:
-        case ScalarOp::kEqual:
-        case ScalarOp::kNotEqual:
-        case ScalarOp::kAnd:
-        case ScalarOp::kOr:
-        case ScalarOp::kXor:
-        case ScalarOp::kBitAnd:
-        case ScalarOp::kBitOr:
-        case ScalarOp::kBitXor:
-            return true;
-        default:
-            return false;
-    }
-}
-
-bool is_comparison(ScalarOp op) {
-    return op >= ScalarOp::kLess && op <= ScalarOp::kNotEqual;
-}
-bool is_logic(ScalarOp op) {
-    return op >= ScalarOp::kAnd && op <= ScalarOp::kXor;
-}
-
 bool is_integer(ScalarType type) {
     return !is_floating(type) && type != ScalarType::kBool;
-}
-
-ScalarType unary_type(ScalarOp op, ScalarType a) {
-    switch (op) {
-        case ScalarOp::kNot:
-        case ScalarOp::kIsNan:
-        case ScalarOp::kIsInf:
-        case ScalarOp::kToBool:
-            return ScalarType::kBool;
-        case ScalarOp::kToF32:
-        case ScalarOp::kBitsToF32:
-        case ScalarOp::kBitsToUniform:
-            return ScalarType::kF32;
-        case ScalarOp::kToI32:
-        case ScalarOp::kBitsToI32:
-            return ScalarType::kI32;
-        case ScalarOp::kToU32:
-        case ScalarOp::kBitsToU32:
-            return ScalarType::kU32;
-        case ScalarOp::kToI64:
-        case ScalarOp::kBitsToI64:
-            return ScalarType::kI64;
-        case ScalarOp::kToU64:
-        case ScalarOp::kBitsToU64:
-            return ScalarType::kU64;
-        case ScalarOp::kToF64:
-        case ScalarOp::kBitsToF64:
-            return ScalarType::kF64;
-        default:
-            return a;
-    }
 }
 
 /// A number for the operation and its type; types of 32 bits have those of earlier versions, on
@@ -84,9 +29,9 @@ uint32_t code_of(const ScalarNode& node) {
     return static_cast<uint32_t>(node.op) * 4 + type % 4 + type / 4 * 1024;
 }
 
-bool folds_integers(ScalarOp op) {
+bool folds_integers(ScalarOp op, ScalarType result) {
     return (op >= ScalarOp::kAdd && op <= ScalarOp::kMod) || op == ScalarOp::kMin ||
-           op == ScalarOp::kMax || is_comparison(op) || is_logic(op);
+           op == ScalarOp::kMax || result == ScalarType::kBool;
 }
 
 }  // namespace
@@ -188,7 +133,7 @@ Scalar ScalarArena::load(uint32_t value, Scalar element, ScalarType type) {
 
 Scalar ScalarArena::unary(ScalarOp op, Scalar a) {
     const ScalarNode n = a.node();
-    const ScalarType type = unary_type(op, n.type);
+    const ScalarType type = result_of(instruction_of(op), n.type);
     if (op == ScalarOp::kNot || op == ScalarOp::kNeg) {
         if (a.is_const())
             return constant_of_bits(scalar_operation(op, n.type, {n.value_bits(), 0, 0}), type);
@@ -208,8 +153,9 @@ Scalar ScalarArena::of_type(Scalar a, ScalarType type) {
 
 Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
     if (op != ScalarOp::kShiftLeft && op != ScalarOp::kShiftRight) b = of_type(b, a.type());
-    const ScalarType type = is_comparison(op) || is_logic(op) ? ScalarType::kBool : a.type();
-    if (a.is_const() && b.is_const() && !is_floating(a.type()) && folds_integers(op) &&
+    const ScalarInstruction& instruction = instruction_of(op);
+    const ScalarType type = result_of(instruction, a.type());
+    if (a.is_const() && b.is_const() && !is_floating(a.type()) && folds_integers(op, type) &&
         ((op != ScalarOp::kDiv && op != ScalarOp::kMod) ||
          (a.const_value() >= 0 && b.const_value() > 0)))
         return constant_of_bits(
@@ -217,7 +163,8 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
             type);
     // C++ leaves the evaluation order of `f(a) * g(b)` unspecified, so the order of creation must
     // not matter: constants come second, other operands are ordered by structure.
-    if (is_commutative(op) && (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
+    if (instruction.is_commutative &&
+        (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
         std::swap(a, b);
     if (b.is_const()) {
         const double v = b.const_value();

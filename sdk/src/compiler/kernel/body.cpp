@@ -3,8 +3,9 @@
 
 #include "compiler/kernel/body.hpp"
 
+#include "compiler/ir/scalar_instructions.hpp"
 #include "compiler/ir/scalar_operation.hpp"
-#include "compiler/kernel/types.hpp"
+#include "compiler/kernel/decompositions.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/core/hash.hpp>

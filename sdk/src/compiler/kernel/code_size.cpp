@@ -3,7 +3,7 @@
 
 #include "compiler/kernel/code_size.hpp"
 
-#include "compiler/kernel/types.hpp"
+#include "compiler/kernel/decompositions.hpp"
 
 #include <algorithm>
 #include <optional>

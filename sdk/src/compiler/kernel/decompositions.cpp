@@ -621,6 +621,11 @@ std::optional<uint32_t> find_decomposition(ScalarOp op, ScalarType operand) {
     return found == all().by_operation.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool is_library_function(ScalarOp op, ScalarType operand) {
+    const bool is_choice = op == ScalarOp::kSign || op == ScalarOp::kMin || op == ScalarOp::kMax;
+    return find_decomposition(op, operand).has_value() || (is_choice && is_floating(operand));
+}
+
 uint32_t exact_division() {
     return all().exact_division;
 }

@@ -19,6 +19,9 @@ const Body& decompositions();
 /// have an instruction for it.
 std::optional<uint32_t> find_decomposition(ScalarOp op, ScalarType operand);
 
+/// True if targets compute the operation by several instructions: a decomposition, or a choice for NaN's sake.
+bool is_library_function(ScalarOp op, ScalarType operand);
+
 /// The index of what divides f32 to the nearest float: a target's own quotient may be off by 2.5 units.
 uint32_t exact_division();
 

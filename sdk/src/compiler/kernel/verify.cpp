@@ -4,10 +4,10 @@
 // A proof over all bodies, not over one run: types and scopes by a walk; uniform control flow by a
 // fixed point, as a local is uniform only if all that sets it is.
 
+#include "compiler/ir/scalar_instructions.hpp"
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
 #include "compiler/kernel/body.hpp"
-#include "compiler/kernel/types.hpp"
 
 #include <hearth/core/assert.hpp>
 

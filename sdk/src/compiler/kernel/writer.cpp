@@ -3,10 +3,10 @@
 
 #include "compiler/kernel/writer.hpp"
 
+#include "compiler/ir/scalar_instructions.hpp"
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
 #include "compiler/ir/scalar_range.hpp"
-#include "compiler/kernel/types.hpp"
 
 #include <hearth/core/assert.hpp>
 

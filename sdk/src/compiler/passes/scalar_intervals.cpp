@@ -3,6 +3,7 @@
 
 #include "compiler/passes/scalar_intervals.hpp"
 
+#include "compiler/ir/scalar_instructions.hpp"
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
 
@@ -41,11 +42,6 @@ double all_bits(double value) {
     return bits - 1;
 }
 
-/// Bounds of a float's function that rises.
-Interval rising(Interval a, double (*f)(double)) {
-    return {f(a.low), f(a.high)};
-}
-
 /// Remainder as in C, which has the sign of a.
 Interval rest(Interval a, Interval divisor) {
     const double most = std::min(size_of(a), std::max(size_of(divisor) - 1, 0.0));
@@ -53,25 +49,9 @@ Interval rest(Interval a, Interval divisor) {
 }
 
 Interval float_function(ScalarOp op, Interval a) {
-    switch (op) {
-        case ScalarOp::kFloor:
-            return rising(a, std::floor);
-        case ScalarOp::kCeil:
-            return rising(a, std::ceil);
-        case ScalarOp::kRound:
-            return rising(a, std::nearbyint);
-        case ScalarOp::kTrunc:
-            return rising(a, std::trunc);
-        case ScalarOp::kSin:
-        case ScalarOp::kCos:
-        case ScalarOp::kTanh:
-        case ScalarOp::kErf:
-            return {-1, 1};
-        case ScalarOp::kBitsToUniform:
-            return {0, 1};
-        default:
-            return {};
-    }
+    const ScalarInstruction& row = instruction_of(op);
+    if (row.rises) return {row.of_floats(a.low, 0), row.of_floats(a.high, 0)};
+    return {row.least, row.most};
 }
 
 }  // namespace
