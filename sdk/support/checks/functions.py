@@ -13,7 +13,7 @@ import tags
 import tree
 
 LINES = 100
-MOST = 9
+MOST = 5
 RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 
 

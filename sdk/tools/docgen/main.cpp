@@ -4,7 +4,7 @@
 // hearth_docgen: writes the pages of docs/reference that are made from records, or checks that they
 // are current.
 //
-//   hearth_docgen docs/reference           writes operators.md and learners.md
+//   hearth_docgen docs/reference           writes operators.md, learners.md and kernel_instructions.md
 //   hearth_docgen --check docs/reference   fails if a page would change
 
 #include "pages.hpp"
@@ -38,7 +38,9 @@ int main(int argument_count, char** arguments) {
     const struct {
         const char* name;
         std::string (*text)();
-    } pages[] = {{"operators.md", docgen::operators_page}, {"learners.md", docgen::learners_page}};
+    } pages[] = {{"operators.md", docgen::operators_page},
+                 {"learners.md", docgen::learners_page},
+                 {"kernel_instructions.md", docgen::instructions_page}};
     int failures = 0;
     for (const auto& page : pages) {
         const std::string path = folder + "/" + page.name, text = page.text();

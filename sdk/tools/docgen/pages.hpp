@@ -11,6 +11,7 @@ namespace hearth::docgen {
 
 std::string operators_page();
 std::string learners_page();
+std::string instructions_page();
 
 /// A cell of a table of Markdown, without the bar before it.  Escapes "|", which would end it.
 std::string cell(const std::string& text);

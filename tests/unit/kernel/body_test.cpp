@@ -133,7 +133,7 @@ TEST(VerifyBody, FindsValuesOfAnotherType) {
                   b.expressions[sum.id].type = ScalarType::kF32;
                   w.store(0, b.index(0), sum);
               }),
-              "the kernel, store: operation 42 of i32 is no f32");
+              "the kernel, store: operation add of i32 is no f32");
 }
 
 TEST(VerifyBody, FindsLocalsOutsideOfTheirScope) {

@@ -181,7 +181,7 @@ TEST(Fragment, OfAnotherKindIsNoFactor) {
     rig.writer.load_fragment(b, rig.in_buffer(1, rig.body.index(0)));
     const Expr zero = rig.body.fill(Chunk::kSums, rig.body.constant(0, ScalarType::kF32));
     rig.store(rig.body.multiply_add(b, b, zero));
-    rig.expect_fault("a factor is right factor, not left factor");
+    rig.expect_fault("the first operand is right factor, not left factor");
 }
 
 TEST(Fragment, HalvesAreTwoToAWordOfSharedMemory) {

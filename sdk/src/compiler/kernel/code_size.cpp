@@ -4,6 +4,7 @@
 #include "compiler/kernel/code_size.hpp"
 
 #include "compiler/kernel/decompositions.hpp"
+#include "compiler/kernel/instructions.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +14,7 @@ namespace hearth {
 namespace {
 
 // Instructions of what is no single one on any GPU.
-constexpr uint64_t kLibraryFunction = 24, kDivision = 8, kPhilox = 80, kMemory = 3, kRounding = 8;
+constexpr uint64_t kLibraryFunction = 24, kDivision = 8, kRounding = 8;
 // Mesa's compiler writes out loops of up to 32 turns with as much code as this in all.
 constexpr int64_t kMostTurns = 32;
 constexpr uint64_t kMostUnrolled = 800;
@@ -48,20 +49,8 @@ class CodeSize {
             case StatementKind::kCall:
             case StatementKind::kLetCall:
                 return operands + functions_[s.function];
-            case StatementKind::kStore:
-            case StatementKind::kStoreVector:
-            case StatementKind::kStoreChunk:
-            case StatementKind::kStoreElements:
-            case StatementKind::kLoadVector:
-            case StatementKind::kLoadFragment:
-            case StatementKind::kStoreFragment:
-                return operands + kMemory;
-            case StatementKind::kLet:
-            case StatementKind::kDeclare:
-            case StatementKind::kBlock:
-                return operands + inner;
             default:
-                return operands + inner + 1;
+                return operands + inner + instruction_of(s.kind).size;
         }
     }
 
@@ -95,23 +84,9 @@ class CodeSize {
 
     uint64_t operation(const ExprNode& node) const {
         switch (node.kind) {
-            case ExprKind::kConstant:
-            case ExprKind::kLocal:
-            case ExprKind::kBuffer:
-            case ExprKind::kNothing:
-            case ExprKind::kVector:
-            case ExprKind::kChunkElement:
-            case ExprKind::kPart:
-            case ExprKind::kJoin:
-                return 0;
-            case ExprKind::kLoad:
-            case ExprKind::kLoadChunk:
-                return kMemory;
             case ExprKind::kCall:
             case ExprKind::kGather:
                 return functions_[node.bits] * (node.kind == ExprKind::kGather ? lanes(node) : 1);
-            case ExprKind::kPhilox:
-                return kPhilox;
             case ExprKind::kOperation:
                 if (node.op == ScalarOp::kDiv && node.type == ScalarType::kF32)
                     return kDivision * lanes(node);
@@ -121,8 +96,10 @@ class CodeSize {
                     return kLibraryFunction * lanes(node);
                 return lanes(node);
             default:
-                return lanes(node);
+                break;
         }
+        const ExpressionInstruction& row = instruction_of(node.kind);
+        return row.size == 0 ? 0 : row.size * (row.is_for_each ? lanes(node) : 1);
     }
 
     /// Elements that an invocation computes one by one.

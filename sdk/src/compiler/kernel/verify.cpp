@@ -8,6 +8,7 @@
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
 #include "compiler/kernel/body.hpp"
+#include "compiler/kernel/instructions.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -17,48 +18,6 @@
 namespace hearth {
 
 namespace {
-
-const char* name_of(Chunk chunk) {
-    constexpr const char* kNames[] = {"a number",     "four",        "eight",        "a half",
-                                      "eight halves", "16 integers", "32 integers",  "three",
-                                      "two",          "left factor", "right factor", "sums",
-                                      "half sums"};
-    return kNames[static_cast<size_t>(chunk)];
-}
-
-const char* name_of(StatementKind kind) {
-    constexpr const char* kNames[] = {"let",
-                                      "declare",
-                                      "declare buffer",
-                                      "assign",
-                                      "accumulate",
-                                      "load vector",
-                                      "store",
-                                      "store vector",
-                                      "load lanes",
-                                      "store lanes",
-                                      "multiply and add",
-                                      "store chunk",
-                                      "store elements",
-                                      "spread",
-                                      "load fragment",
-                                      "store fragment",
-                                      "for",
-                                      "if",
-                                      "barrier",
-                                      "subgroup barrier",
-                                      "call",
-                                      "let call",
-                                      "return",
-                                      "continue",
-                                      "break",
-                                      "block"};
-    return kNames[static_cast<size_t>(kind)];
-}
-
-/// Among which invocations of a workgroup something may differ: `|` says among all of either.
-using Varies = uint32_t;
-constexpr Varies kAlike = 0, kBySubgroup = 1, kByInvocation = 3;
 
 /// Where control is, as far as invocations of a workgroup may differ in it.
 struct Flow {
@@ -111,6 +70,13 @@ class BodyVerifier {
     }
 
   private:
+    /// The value of an expression.
+    struct Use {
+        ScalarType type = ScalarType::kI32;
+        Varies varies = kAlike;
+        Chunk chunk = Chunk::kOne;
+    };
+
     bool is_main() const { return function_ == body_.functions.size(); }
     std::span<const Statement> statements() const {
         return is_main() ? body_.statements : body_.functions[function_].statements;
@@ -122,9 +88,9 @@ class BodyVerifier {
 
     void fail(const std::string& what) {
         if (!error_.ok()) return;
-        error_ =
-            internal_error(place() + ", " +
-                           name_of(at_ != nullptr ? at_->kind : StatementKind::kLet) + ": " + what);
+        error_ = internal_error(place() + ", " +
+                                (at_ != nullptr ? instruction_of(at_->kind).name : "start") + ": " +
+                                what);
     }
     void expect(bool holds, const char* what) {
         if (!holds) fail(what);
@@ -186,174 +152,180 @@ class BodyVerifier {
     /// Returns among whom some invocations may leave here.
     Varies statement(const Statement& s, const Flow& flow, std::vector<uint32_t>& declared,
                      std::vector<uint32_t>& buffers) {
+        const StatementInstruction& row = instruction_of(s.kind);
+        Use a, b;
+        if (row.a != OperandType::kNone) a = operand(s.a, row.a, flow, "operand a");
+        if (row.b != OperandType::kNone) b = operand(s.b, row.b, flow, "operand b");
+        if (row.c != OperandType::kNone) (void)operand(s.c, row.c, flow, "operand c");
         switch (s.kind) {
-            case StatementKind::kLet: {
-                const Use value = use(s.a, flow);
-                declare(s, LocalKind::kValue, declared);
-                if (!error_.ok()) return kAlike;
-                expect_like(value, body_.locals[s.local], "the value");
-                note_varying(s.local, value.varies);
-                return kAlike;
-            }
-            case StatementKind::kLetCall: {
-                call(s.function, s.arguments, flow);
-                declare(s, LocalKind::kValue, declared);
-                if (!error_.ok()) return kAlike;
-                const BodyFunction& function = body_.functions[s.function];
-                expect(function.has_result, "a function without a result");
-                expect_like({function.result, kByInvocation, function.result_chunk},
-                            body_.locals[s.local], "the result");
-                note_varying(s.local, kByInvocation);
-                return kAlike;
-            }
-            case StatementKind::kDeclare: {
-                if (body_.locals[s.local].kind == LocalKind::kLanes) {
-                    expect_type(use(s.a, flow), ScalarType::kF32, "the first value");
-                    declare(s, LocalKind::kLanes, declared);
-                    return kAlike;
-                }
-                const bool is_array = body_.locals[s.local].kind == LocalKind::kArray;
-                const Local& local = body_.locals[s.local];
-                const Use value = s.a == 0 ? Use{local.type, kAlike, local.chunk} : use(s.a, flow);
-                declare(s, is_array ? LocalKind::kArray : LocalKind::kVariable, declared);
-                expect(!is_array || s.a == 0, "an array has a first value");
-                expect_like(value, local, "the first value");
-                note_varying(s.local, value.varies);
-                return kAlike;
-            }
-            case StatementKind::kDeclareBuffer: {
-                const ExprNode& n = body_.expressions[s.a];
-                const bool is_variable = n.kind == ExprKind::kBuffer && !is_buffer_known_[n.bits] &&
-                                         body_.buffers[n.bits].kind == BufferKind::kVariable;
-                if (!is_variable)
-                    fail("declares no new buffer variable");
-                else {
-                    is_buffer_known_[n.bits] = true;
-                    buffers.push_back(static_cast<uint32_t>(n.bits));
-                }
-                return kAlike;
-            }
-            case StatementKind::kAssign:
-            case StatementKind::kAccumulate:
-                assignment(s, flow);
-                return kAlike;
-            case StatementKind::kLoadVector: {
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                declare(s, LocalKind::kVector, declared);
-                vector(s);
-                return kAlike;
-            }
-            case StatementKind::kStoreVector:
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kArray,
-                       "stores no array");
-                vector(s);
-                return kAlike;
-            case StatementKind::kLoadLanes:
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                declare(s, LocalKind::kLanes, declared);
-                if (s.b != 0)
-                    expect(is_local(s.b, LocalKind::kArray), "loads of no array");
-                else if (buffer(s.buffer))
-                    expect(body_.buffers[s.buffer].held == DType::kF32, "loads of no f32");
-                return kAlike;
-            case StatementKind::kStoreLanes:
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes,
-                       "stores no lanes");
-                expect(is_local(s.b, LocalKind::kArray), "stores to no array");
-                return kAlike;
-            case StatementKind::kMultiplyAdd: {
-                const auto are_lanes = [&](uint32_t id) {
-                    return is_local(id, LocalKind::kLanes) &&
-                           body_.locals[body_.expressions[id].bits].length ==
-                               body_.locals[s.local].length;
-                };
-                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes &&
-                           are_lanes(s.b),
-                       "multiplies no lanes");
-                if (!are_lanes(s.a)) expect_type(use(s.a, flow), ScalarType::kF32, "the factor");
-                return kAlike;
-            }
-            case StatementKind::kStoreChunk: {
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                const Use value = use(s.b, flow);
-                const bool are_halves = value.chunk == Chunk::kHalves;
-                if (!are_halves) expect_type(value, ScalarType::kF32, "the chunk", Chunk::kFour);
-                if (buffer(s.buffer))
-                    expect(body_.buffers[s.buffer].held == (are_halves ? DType::kF16 : DType::kF32),
-                           "stores chunks of another type");
-                return kAlike;
-            }
-            case StatementKind::kSpread: {
-                const bool is_half = s.arguments.size() == 1;
-                expect(is_half || s.arguments.size() == 2, "spreads no two fours");
-                for (const uint32_t id : s.arguments)
-                    expect_type(use(id, flow), ScalarType::kF32, "a chunk",
-                                is_half ? Chunk::kHalves : Chunk::kFour);
-                expect(is_array_of_eight(s.local), "spreads to no array of eight floats");
-                return kAlike;
-            }
-            case StatementKind::kLoadFragment:
-            case StatementKind::kStoreFragment:
-                transfer(s, flow);
-                return kAlike;
-            case StatementKind::kStoreElements:
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                elements(s, flow);
-                return kAlike;
-            case StatementKind::kStore: {
-                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                const Use value = use(s.b, flow);
-                if (buffer(s.buffer))
-                    expect_type(value, scalar_type(body_.buffers[s.buffer].dtype), "the value");
-                return kAlike;
-            }
             case StatementKind::kFor:
                 return loop(s, flow);
             case StatementKind::kIf: {
-                const Use condition = use(s.a, flow);
-                expect_type(condition, ScalarType::kBool, "the condition");
                 Flow inner = flow;
-                inner.divergence |= condition.varies;
+                inner.divergence |= a.varies;
                 const Varies yes = block(s.body, inner), no = block(s.otherwise, inner);
                 // If all leave together, nobody is left to differ from.
                 return yes | no;
             }
-            case StatementKind::kBarrier:
-                if (!is_main()) barriers_[function_] = true;
-                if (is_proving_)
-                    expect(flow.divergence == kAlike,
-                           "a barrier where not all invocations need come by");
-                return kAlike;
-            case StatementKind::kSubgroupBarrier:
-                expect(body_.subgroup_size != 0, "there are no subgroups");
-                // Where drivers make it the workgroup's, all of that must come by.
-                if (is_proving_)
-                    expect(flow.divergence == kAlike,
-                           "a barrier where not all invocations need come by");
-                return kAlike;
-            case StatementKind::kCall:
-                call(s.function, s.arguments, flow);
-                return kAlike;
-            case StatementKind::kReturn: {
-                const bool has_result = !is_main() && body_.functions[function_].has_result;
-                expect(has_result == (s.a != 0), "a result that is missing or not asked for");
-                if (s.a != 0) {
-                    const BodyFunction& function = body_.functions[function_];
-                    const Use result = use(s.a, flow);
-                    expect_type(result, function.result, "the result", function.result_chunk);
-                }
+            case StatementKind::kReturn:
+                result(s, flow);
                 return flow.divergence;
-            }
             case StatementKind::kBlock:
                 return block(s.body, flow);
             case StatementKind::kBreak:
             case StatementKind::kContinue:
                 expect(flow.loops > 0, "there is no loop");
                 return flow.divergence;
+            case StatementKind::kLet:
+                set_once(s, a, declared);
+                break;
+            case StatementKind::kLetCall:
+                let_call(s, flow, declared);
+                break;
+            case StatementKind::kDeclare:
+                declaration(s, flow, declared);
+                break;
+            case StatementKind::kDeclareBuffer:
+                declare_buffer(s, buffers);
+                break;
+            case StatementKind::kAssign:
+            case StatementKind::kAccumulate:
+                assignment(s, flow);
+                break;
+            case StatementKind::kLoadVector:
+                declare(s, LocalKind::kVector, declared);
+                vector(s);
+                break;
+            case StatementKind::kStoreVector:
+                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kArray,
+                       "stores no array");
+                vector(s);
+                break;
+            case StatementKind::kLoadLanes:
+                declare(s, LocalKind::kLanes, declared);
+                if (s.b != 0)
+                    expect(is_local(s.b, LocalKind::kArray), "loads of no array");
+                else if (buffer(s.buffer))
+                    expect(body_.buffers[s.buffer].held == DType::kF32, "loads of no f32");
+                break;
+            case StatementKind::kStoreLanes:
+                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes,
+                       "stores no lanes");
+                expect(is_local(s.b, LocalKind::kArray), "stores to no array");
+                break;
+            case StatementKind::kMultiplyAdd:
+                multiply_add(s, flow);
+                break;
+            case StatementKind::kStoreChunk:
+                store_chunk(s, b);
+                break;
+            case StatementKind::kSpread:
+                spread(s, flow);
+                break;
+            case StatementKind::kLoadFragment:
+            case StatementKind::kStoreFragment:
+                transfer(s, flow, a);
+                break;
+            case StatementKind::kStoreElements:
+                elements(s, flow);
+                break;
+            case StatementKind::kStore:
+                if (buffer(s.buffer))
+                    expect_type(b, scalar_type(body_.buffers[s.buffer].dtype), "the value");
+                break;
+            case StatementKind::kBarrier:
+            case StatementKind::kSubgroupBarrier:
+                barrier(s, flow);
+                break;
+            case StatementKind::kCall:
+                call(s.function, s.arguments, flow);
+                break;
         }
         return kAlike;
+    }
+
+    void set_once(const Statement& s, const Use& value, std::vector<uint32_t>& declared) {
+        declare(s, LocalKind::kValue, declared);
+        if (!error_.ok()) return;
+        expect_like(value, body_.locals[s.local], "the value");
+        note_varying(s.local, value.varies);
+    }
+
+    void let_call(const Statement& s, const Flow& flow, std::vector<uint32_t>& declared) {
+        call(s.function, s.arguments, flow);
+        if (!error_.ok()) return;
+        const BodyFunction& function = body_.functions[s.function];
+        expect(function.has_result, "a function without a result");
+        set_once(s, {function.result, kByInvocation, function.result_chunk}, declared);
+    }
+
+    void declaration(const Statement& s, const Flow& flow, std::vector<uint32_t>& declared) {
+        const Local& local = body_.locals[s.local];
+        if (local.kind == LocalKind::kLanes) {
+            expect_type(use(s.a, flow), ScalarType::kF32, "the first value");
+            return declare(s, LocalKind::kLanes, declared);
+        }
+        const bool is_array = local.kind == LocalKind::kArray;
+        const Use value = s.a == 0 ? Use{local.type, kAlike, local.chunk} : use(s.a, flow);
+        declare(s, is_array ? LocalKind::kArray : LocalKind::kVariable, declared);
+        expect(!is_array || s.a == 0, "an array has a first value");
+        expect_like(value, local, "the first value");
+        note_varying(s.local, value.varies);
+    }
+
+    void declare_buffer(const Statement& s, std::vector<uint32_t>& buffers) {
+        const ExprNode& n = body_.expressions[s.a];
+        const bool is_variable = n.kind == ExprKind::kBuffer && !is_buffer_known_[n.bits] &&
+                                 body_.buffers[n.bits].kind == BufferKind::kVariable;
+        if (!is_variable) return fail("declares no new buffer variable");
+        is_buffer_known_[n.bits] = true;
+        buffers.push_back(static_cast<uint32_t>(n.bits));
+    }
+
+    void multiply_add(const Statement& s, const Flow& flow) {
+        const auto are_lanes = [&](uint32_t id) {
+            return is_local(id, LocalKind::kLanes) &&
+                   body_.locals[body_.expressions[id].bits].length == body_.locals[s.local].length;
+        };
+        expect(
+            is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes && are_lanes(s.b),
+            "multiplies no lanes");
+        if (!are_lanes(s.a)) expect_type(use(s.a, flow), ScalarType::kF32, "the factor");
+    }
+
+    void store_chunk(const Statement& s, const Use& value) {
+        const bool are_halves = value.chunk == Chunk::kHalves;
+        if (!are_halves) expect_type(value, ScalarType::kF32, "the chunk", Chunk::kFour);
+        if (buffer(s.buffer))
+            expect(body_.buffers[s.buffer].held == (are_halves ? DType::kF16 : DType::kF32),
+                   "stores chunks of another type");
+    }
+
+    void spread(const Statement& s, const Flow& flow) {
+        const bool is_half = s.arguments.size() == 1;
+        expect(is_half || s.arguments.size() == 2, "spreads no two fours");
+        for (const uint32_t id : s.arguments)
+            expect_type(use(id, flow), ScalarType::kF32, "a chunk",
+                        is_half ? Chunk::kHalves : Chunk::kFour);
+        expect(is_array_of_eight(s.local), "spreads to no array of eight floats");
+    }
+
+    void barrier(const Statement& s, const Flow& flow) {
+        if (s.kind == StatementKind::kSubgroupBarrier)
+            expect(body_.subgroup_size != 0, "there are no subgroups");
+        else if (!is_main())
+            barriers_[function_] = true;
+        // A driver may make a subgroup's barrier the workgroup's, so all of that must come by there, too.
+        if (is_proving_)
+            expect(flow.divergence == kAlike, "a barrier where not all invocations need come by");
+    }
+
+    void result(const Statement& s, const Flow& flow) {
+        const bool has_result = !is_main() && body_.functions[function_].has_result;
+        expect(has_result == (s.a != 0), "a result that is missing or not asked for");
+        if (s.a == 0 || !error_.ok()) return;
+        const BodyFunction& function = body_.functions[function_];
+        expect_type(use(s.a, flow), function.result, "the result", function.result_chunk);
     }
 
     Varies loop(const Statement& s, const Flow& flow) {
@@ -395,16 +367,14 @@ class BodyVerifier {
                    "a fragment where not all invocations of a subgroup need come by");
     }
 
-    void transfer(const Statement& s, const Flow& flow) {
+    void transfer(const Statement& s, const Flow& flow, const Use& fragment) {
         together(flow);
-        const Use fragment = use(s.a, flow);
         if (!error_.ok()) return;
         expect(is_fragment(fragment.chunk), "moves no fragment");
         const ExprNode& to = body_.expressions[s.a];
         if (s.kind == StatementKind::kLoadFragment) set(to, kByInvocation);
         for (const uint32_t id : {s.b, s.c}) {
             const Use place = use(id, flow);
-            expect_type(place, ScalarType::kI32, "the place");
             if (is_proving_)
                 expect((place.varies | kBySubgroup) == kBySubgroup,
                        "a place that differs within a subgroup");
@@ -535,12 +505,6 @@ class BodyVerifier {
 
     // ------------------------------------------------------------------------ expressions
 
-    struct Use {
-        ScalarType type = ScalarType::kI32;
-        Varies varies = kAlike;
-        Chunk chunk = Chunk::kOne;
-    };
-
     void expect_type(const Use& found, ScalarType type, const char* what,
                      Chunk chunk = Chunk::kOne) {
         if (found.type != type)
@@ -558,215 +522,180 @@ class BodyVerifier {
             return {};
         }
         const ExprNode& n = body_.expressions[id];
-        Use result{n.type, kAlike, n.chunk};
+        const ExpressionInstruction& row = instruction_of(n.kind);
         const bool are_words = n.chunk == Chunk::kFour && n.type == ScalarType::kU32;
+        Use result{n.type, row.varies & kByInvocation, n.chunk};
         if (n.chunk != Chunk::kOne && !are_words)
             expect_type(result, ScalarType::kF32, "a chunk", n.chunk);
+        expect_operand(result, row.type, row.name, n.chunk);
+        if (!row.gives.has(n.chunk)) fail(std::string(row.name) + " gives no " + name_of(n.chunk));
+        constexpr const char* kOperands[] = {"the first operand", "the second operand",
+                                             "the third operand"};
+        std::array<Use, 3> operands;
+        for (size_t i = 0; i < row.in.size(); ++i) {
+            if (row.in[i] == OperandType::kNone) continue;
+            operands[i] = operand(n.in[i], factor_of(n, row, i), flow, kOperands[i], n.chunk);
+            if ((row.varies & kAsOperands) != 0) result.varies |= operands[i].varies;
+        }
+        rule(n, flow, operands, result);
+        return result;
+    }
+
+    /// The factors of a product of fragments are fragments of other kinds.
+    static OperandType factor_of(const ExprNode& n, const ExpressionInstruction& row, size_t i) {
+        constexpr OperandType kFactors[] = {OperandType::kLeft, OperandType::kRight,
+                                            OperandType::kSums};
+        return n.kind == ExprKind::kMultiplyAdd && n.chunk == Chunk::kSums ? kFactors[i]
+                                                                           : row.in[i];
+    }
+
+    /// of: what the operand is one of, for messages.
+    Use operand(uint32_t id, OperandType type, const Flow& flow, const char* of,
+                Chunk result = Chunk::kOne) {
+        if (type == OperandType::kOptionalIndex && id == 0) return {};
+        const Use found = use(id, flow);
+        const char* what = type == OperandType::kIndex       ? "the index"
+                           : type == OperandType::kCondition ? "the condition"
+                                                             : of;
+        expect_operand(found, type, what, result);
+        return found;
+    }
+
+    /// result: the chunk that kSameFloats means.
+    void expect_operand(const Use& found, OperandType type, const char* what, Chunk result) {
+        switch (type) {
+            case OperandType::kNone:
+            case OperandType::kAny:
+                return;
+            case OperandType::kIndex:
+            case OperandType::kOptionalIndex:
+                return expect_type(found, ScalarType::kI32, what);
+            case OperandType::kWord:
+                return expect_type(found, ScalarType::kU32, what);
+            case OperandType::kFloat:
+                return expect_type(found, ScalarType::kF32, what);
+            case OperandType::kCondition:
+                return expect_type(found, ScalarType::kBool, what);
+            case OperandType::kFour:
+                return expect_type(found, ScalarType::kF32, what, Chunk::kFour);
+            case OperandType::kSameFloats:
+                return expect_type(found, ScalarType::kF32, what, result);
+            case OperandType::kLeft:
+                return expect_type(found, ScalarType::kF32, what, Chunk::kLeft);
+            case OperandType::kRight:
+                return expect_type(found, ScalarType::kF32, what, Chunk::kRight);
+            case OperandType::kSums:
+                return expect_type(found, ScalarType::kF32, what, Chunk::kSums);
+        }
+    }
+
+    /// Rules beside those of the instruction's row.
+    void rule(const ExprNode& n, const Flow& flow, const std::array<Use, 3>& operands,
+              Use& result) {
+        const bool is_four = n.chunk == Chunk::kFour;
         switch (n.kind) {
             case ExprKind::kNothing:
             case ExprKind::kBuffer:
-                fail("no value");
-                break;
-            case ExprKind::kConstant:
-                break;
-            case ExprKind::kRowCount:
-            case ExprKind::kPushedWord:
-            case ExprKind::kWorkgroup:
-            case ExprKind::kWorkgroups:
-                expect_type(result, ScalarType::kI32, "a count");
-                break;
-            case ExprKind::kInvocation:
-                result.varies = kByInvocation;
-                break;
+                return fail("no value");
             case ExprKind::kSubgroup:
             case ExprKind::kSubgroupInvocation:
-                expect(body_.subgroup_size != 0, "there are no subgroups");
-                result.varies = n.kind == ExprKind::kSubgroup ? kBySubgroup : kByInvocation;
-                break;
-            case ExprKind::kTwoHalves:
-                expect_type(use(n.in[0], flow), ScalarType::kU32, "the word");
-                expect(n.chunk == Chunk::kTwo, "two halves of another length");
-                result.varies = kByInvocation;
-                break;
+                return expect(body_.subgroup_size != 0, "there are no subgroups");
             case ExprKind::kPack:
-                expect(is_array_of_eight(n.bits) && n.chunk == Chunk::kHalves,
-                       "packs no array of eight floats");
-                result.varies = kByInvocation;
-                break;
-            case ExprKind::kReinterpret: {
-                const bool to_words = n.chunk == Chunk::kFour;
-                expect_type(use(n.in[0], flow), to_words ? ScalarType::kF32 : ScalarType::kU32,
-                            "what is reinterpreted", to_words ? Chunk::kHalves : Chunk::kFour);
-                expect(are_words || n.chunk == Chunk::kHalves, "neither four words nor halves");
-                result.varies = kByInvocation;
-                break;
-            }
+                return expect(is_array_of_eight(n.bits), "packs no array of eight floats");
+            case ExprKind::kReinterpret:
+                expect_type(operands[0], is_four ? ScalarType::kF32 : ScalarType::kU32,
+                            "what is reinterpreted", is_four ? Chunk::kHalves : Chunk::kFour);
+                return expect(!is_four || n.type == ScalarType::kU32, "four that are no words");
             case ExprKind::kLength:
-                expect(is_fragment(use(n.in[0], flow).chunk), "the length of no fragment");
-                expect_type(result, ScalarType::kI32, "the length");
-                break;
-            case ExprKind::kConvert: {
+                return expect(is_fragment(operands[0].chunk), "the length of no fragment");
+            case ExprKind::kConvert:
                 together(flow);
-                const Use from = use(n.in[0], flow);
-                if (error_.ok())
-                    expect(is_fragment(from.chunk) && is_fragment(n.chunk) &&
-                               body_.shape_of(from.chunk) == body_.shape_of(n.chunk),
-                           "fragments of other sizes");
-                result.varies = kByInvocation;
-                break;
-            }
+                return expect(is_fragment(operands[0].chunk) &&
+                                  body_.shape_of(operands[0].chunk) == body_.shape_of(n.chunk),
+                              "fragments of other sizes");
             case ExprKind::kLocal:
             case ExprKind::kElement:
-                result.varies = local(n, flow);
-                break;
+                result.varies = local(n);
+                return;
             case ExprKind::kLoad:
-                result.varies = kByInvocation;
-                expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
                 if (buffer(n.bits))
                     expect_type(result, scalar_type(body_.buffers[n.bits].dtype), "a load",
                                 n.chunk);
                 if (error_.ok()) expect_chunk(n.chunk, body_.buffers[n.bits].held);
-                break;
-            case ExprKind::kChunkElement: {
-                const Use of = use(n.in[0], flow);
-                const uint32_t length = is_fragment(of.chunk) ? 1 : length_of(of.chunk);
-                expect(of.chunk == Chunk::kTwo || of.chunk == Chunk::kThree ||
-                           of.chunk == Chunk::kFour || of.chunk == Chunk::kEight ||
-                           is_fragment(of.chunk),
-                       "a lane of no floats");
-                expect_type(result, of.type, "the lane");
-                expect(n.bits < (length + 3) / 4, "a lane beyond the last");
-                expect_type(use(n.in[1], flow), ScalarType::kI32, "the lane");
-                result.varies = kByInvocation;
-                break;
-            }
+                return;
+            case ExprKind::kChunkElement:
+                return chunk_element(n, operands[0], result);
             case ExprKind::kVector: {
-                const bool is_four = n.bits < body_.locals.size() && is_known_[n.bits] &&
-                                     body_.locals[n.bits].kind == LocalKind::kVector &&
-                                     body_.locals[n.bits].length == 4 && n.chunk == Chunk::kFour;
-                expect(is_four && body_.locals[n.bits].held == DType::kF16,
-                       "no vector of four f16 that is known here");
-                result.varies = kByInvocation;
-                break;
+                const bool is_vector = n.bits < body_.locals.size() && is_known_[n.bits] &&
+                                       body_.locals[n.bits].kind == LocalKind::kVector &&
+                                       body_.locals[n.bits].length == 4;
+                return expect(is_vector && body_.locals[n.bits].held == DType::kF16,
+                              "no vector of four f16 that is known here");
             }
             case ExprKind::kFill:
-                expect_type(use(n.in[0], flow), ScalarType::kF32, "the element");
-                expect(n.chunk != Chunk::kOne && n.chunk != Chunk::kInt8 &&
-                           n.chunk != Chunk::kInt4 &&
-                           (n.chunk != Chunk::kHalves || is_zero(n.in[0])),
-                       "fills no such chunk");
-                result.varies = kByInvocation;
-                break;
+                return expect(n.chunk != Chunk::kHalves || is_zero(n.in[0]),
+                              "fills halves with other numbers than zero");
             case ExprKind::kPart: {
-                const Use of = use(n.in[0], flow);
-                expect((of.chunk == Chunk::kEight || of.chunk == Chunk::kHalves) && n.bits < 2,
-                       "four of no eight");
-                expect(n.chunk == Chunk::kFour, "a part of another length");
-                result.varies = kByInvocation;
-                break;
+                const Chunk of = operands[0].chunk;
+                return expect((of == Chunk::kEight || of == Chunk::kHalves) && n.bits < 2,
+                              "four of no eight");
             }
-            case ExprKind::kJoin:
-                for (size_t i = 0; i < 2; ++i)
-                    expect_type(use(n.in[i], flow), ScalarType::kF32, "a half", Chunk::kFour);
-                expect(n.chunk == Chunk::kEight || n.chunk == Chunk::kHalves, "joins to no eight");
-                result.varies = kByInvocation;
-                break;
-            case ExprKind::kGather: {
-                const uint32_t first[] = {n.in[0]};
-                call(n.bits, first, flow);
-                if (error_.ok())
-                    expect(body_.functions[n.bits].has_result &&
-                               body_.functions[n.bits].result == ScalarType::kF32 &&
-                               body_.functions[n.bits].result_chunk == Chunk::kOne &&
-                               (n.chunk == Chunk::kFour || n.chunk == Chunk::kHalves),
-                           "gathers no floats");
-                result.varies = kByInvocation;
-                break;
-            }
+            case ExprKind::kGather:
+                return gather(n, flow);
             case ExprKind::kLoadChunk:
-                expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
                 if (buffer(n.bits))
-                    expect((body_.buffers[n.bits].held == DType::kF32 && n.chunk == Chunk::kFour) ||
-                               (body_.buffers[n.bits].held == DType::kF16 &&
-                                n.chunk == Chunk::kHalves),
+                    expect(body_.buffers[n.bits].held == (is_four ? DType::kF32 : DType::kF16),
                            "loads neither four f32 nor eight f16");
-                result.varies = kByInvocation;
-                break;
+                return;
             case ExprKind::kCompose:
-                expect((n.chunk == Chunk::kThree || n.chunk == Chunk::kFour) &&
-                           n.in[1] == length_of(n.chunk),
-                       "a chunk of another number of elements");
+                expect(n.in[1] == length_of(n.chunk), "a chunk of another number of elements");
                 for (const uint32_t element : body_.arguments_of(n))
                     expect_type(use(element, flow), ScalarType::kF32, "an element");
-                result.varies = kByInvocation;
-                break;
-            case ExprKind::kScale:
-                expect(n.chunk == Chunk::kThree || n.chunk == Chunk::kFour,
-                       "scales no three and no four");
-                expect_type(use(n.in[0], flow), ScalarType::kF32, "the chunk", n.chunk);
-                expect_type(use(n.in[1], flow), ScalarType::kF32, "the factor");
-                result.varies = kByInvocation;
-                break;
+                return;
             case ExprKind::kMultiplyAdd:
-                if (n.chunk == Chunk::kSums) {
-                    together(flow);
-                    constexpr Chunk kChunks[] = {Chunk::kLeft, Chunk::kRight, Chunk::kSums};
-                    for (size_t i = 0; i < n.in.size(); ++i)
-                        expect_type(use(n.in[i], flow), ScalarType::kF32, "a factor", kChunks[i]);
-                    result.varies = kByInvocation;
-                    break;
-                }
-                expect(n.chunk == Chunk::kOne || n.chunk == Chunk::kFour,
-                       "multiplies and adds no numbers and no fours");
-                for (const uint32_t in : n.in)
-                    expect_type(use(in, flow), ScalarType::kF32, "a factor", n.chunk);
-                result.varies = kByInvocation;
-                break;
-            case ExprKind::kDot:
-                for (size_t i = 0; i < 2; ++i)
-                    expect_type(use(n.in[i], flow), ScalarType::kF32, "a factor", Chunk::kFour);
-                result.varies = kByInvocation;
-                break;
-            case ExprKind::kHighProduct:
-                for (size_t i = 0; i < 2; ++i) {
-                    const Use operand = use(n.in[i], flow);
-                    expect_type(operand, ScalarType::kU32, "a factor");
-                    result.varies |= operand.varies;
-                }
-                expect_type(result, ScalarType::kU32, "the upper word");
-                break;
-            case ExprKind::kClamp:
-                for (const uint32_t in : n.in) {
-                    const Use operand = use(in, flow);
-                    expect_type(operand, ScalarType::kI32, "a bound");
-                    result.varies |= operand.varies;
-                }
-                break;
+                if (n.chunk == Chunk::kSums) together(flow);
+                return;
             case ExprKind::kUnpack:
-                expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
-                expect_type(use(n.in[1], flow), ScalarType::kF32, "the scale");
-                if (n.in[2] != 0) expect_type(use(n.in[2], flow), ScalarType::kI32, "the four");
                 if (buffer(n.bits))
                     expect(body_.buffers[n.bits].held == DType::kU32, "unpacks no words");
-                expect((n.width == 8 && n.chunk != Chunk::kInt4) ||
-                           (n.width == 4 && n.chunk != Chunk::kInt8),
-                       "integers of another width");
-                result.varies = kByInvocation;
-                break;
-            case ExprKind::kCall: {
-                result.varies = kByInvocation;
+                return expect((n.width == 8 && n.chunk != Chunk::kInt4) ||
+                                  (n.width == 4 && n.chunk != Chunk::kInt8),
+                              "integers of another width");
+            case ExprKind::kCall:
                 call(n.bits, body_.arguments_of(n), flow);
                 if (error_.ok())
                     expect(body_.functions[n.bits].has_result &&
                                body_.functions[n.bits].result == n.type &&
                                body_.functions[n.bits].result_chunk == n.chunk,
                            "a function without such a result");
-                break;
-            }
+                return;
+            case ExprKind::kOperation:
+            case ExprKind::kFitting:
+            case ExprKind::kGreater:
+            case ExprKind::kGreaterEqual:
+                return operation(n, flow, result);
             default:
-                operation(n, flow, result);
+                return;
         }
-        return result;
+    }
+
+    void chunk_element(const ExprNode& n, const Use& of, const Use& result) {
+        constexpr Chunks kReadable{Chunk::kTwo,  Chunk::kThree, Chunk::kFour, Chunk::kEight,
+                                   Chunk::kLeft, Chunk::kRight, Chunk::kSums, Chunk::kHalfSums};
+        if (!kReadable.has(of.chunk)) return fail("a lane of no floats");
+        const uint32_t length = is_fragment(of.chunk) ? 1 : length_of(of.chunk);
+        expect_type(result, of.type, "the lane");
+        expect(n.bits < (length + 3) / 4, "a lane beyond the last");
+    }
+
+    void gather(const ExprNode& n, const Flow& flow) {
+        const uint32_t first[] = {n.in[0]};
+        call(n.bits, first, flow);
+        if (!error_.ok()) return;
+        const BodyFunction& function = body_.functions[n.bits];
+        expect(function.has_result && function.result == ScalarType::kF32 &&
+                   function.result_chunk == Chunk::kOne,
+               "gathers no floats");
     }
 
     bool is_zero(uint32_t id) const {
@@ -799,7 +728,7 @@ class BodyVerifier {
         }
     }
 
-    Varies local(const ExprNode& n, const Flow& flow) {
+    Varies local(const ExprNode& n) {
         if (n.bits >= body_.locals.size() || !is_known_[n.bits]) {
             fail("a local that is not known here");
             return kAlike;
@@ -809,8 +738,6 @@ class BodyVerifier {
                              l.kind == LocalKind::kLanes || l.kind == LocalKind::kShared;
         expect(is_many == (n.kind == ExprKind::kElement), "an array without an index");
         expect_type({n.type, kAlike, n.chunk}, l.type, "the local", l.chunk);
-        if (n.kind == ExprKind::kElement)
-            expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
         return varies_[n.bits];
     }
 
@@ -835,14 +762,12 @@ class BodyVerifier {
                "an operation that chunks lack");
         if (!error_.ok()) return;
         std::optional<ScalarType> type;
-        if (n.kind == ExprKind::kPhilox)
-            type = ScalarType::kU32;
-        else if (n.kind == ExprKind::kGreater || n.kind == ExprKind::kGreaterEqual)
+        if (n.kind == ExprKind::kGreater || n.kind == ExprKind::kGreaterEqual)
             type = type_of_operation(ScalarOp::kLess, types);
         else if (n.kind == ExprKind::kOperation || types[0] == ScalarType::kF32)
             type = type_of_operation(n.op, types);
         if (type != n.type)
-            fail("operation " + std::to_string(static_cast<int>(n.op)) + " of " +
+            fail(std::string("operation ") + instruction_of(n.op).name + " of " +
                  name_of(types[0]) + " is no " + name_of(n.type));
     }
 

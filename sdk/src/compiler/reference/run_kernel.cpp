@@ -7,6 +7,7 @@
 
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
+#include "compiler/kernel/instructions.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
@@ -293,174 +294,155 @@ class KernelRun {
 
     // ------------------------------------------------------------------------ expressions
 
-    /// Evaluates all elements of an expression.
+    /// Evaluates all elements of an expression; numbers have one.
     Elements elements(uint32_t id, const Mask& mask) {
         const ExprNode& n = body_.expressions[id];
-        if (n.chunk == Chunk::kOne) return {values(id, mask)};
+        const ExpressionInstruction& row = instruction_of(n.kind);
         if (n.kind == ExprKind::kCall) return call(n.bits, body_.arguments_of(n), mask);
+        if (is_operation(n.kind)) return operation(n, mask);
         Elements result(elements_of(n.chunk), Values(body_.threads));
-        const auto each = [&](const auto& value_of) {
-            for (uint32_t i = 0; i < result.size(); ++i)
-                for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
-                    if (mask[t]) result[i][t] = value_of(i, t);
-        };
+        if (is_fragment(n.chunk)) come_together(mask);
+        if (row.evaluate != nullptr &&
+            !(n.kind == ExprKind::kMultiplyAdd && is_fragment(n.chunk))) {
+            std::array<Elements, 3> operands;
+            for (size_t i = 0; i < operands.size(); ++i)
+                if (row.in[i] != OperandType::kNone) operands[i] = elements(n.in[i], mask);
+            fill(result, mask, [&](uint32_t i, size_t t) {
+                return row.evaluate(n, i, OperandElements(operands, t));
+            });
+            return result;
+        }
+        evaluate(n, result, mask);
+        return result;
+    }
+
+    /// The only element of a number.
+    Values values(uint32_t id, const Mask& mask) { return std::move(elements(id, mask)[0]); }
+
+    /// Sets all elements of the active invocations.
+    template <class F>
+    void fill(Elements& result, const Mask& mask, const F& value_of) {
+        for (uint32_t i = 0; i < result.size(); ++i)
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                if (mask[t]) result[i][t] = value_of(i, t);
+    }
+
+    /// Sets the value of what depends on the dispatch, on memory, or on other invocations.
+    void evaluate(const ExprNode& n, Elements& result, const Mask& mask) {
+        const auto all = [&](uint64_t bits) { result[0].assign(body_.threads, bits); };
+        const auto each = [&](const auto& value_of) { fill(result, mask, value_of); };
+        const Values at = is_indexed(n.kind) ? values(n.in[0], mask) : Values();
+        const auto index = [&](size_t t) { return static_cast<int32_t>(at[t]); };
         switch (n.kind) {
+            case ExprKind::kConstant:
+                return all(n.bits);
+            case ExprKind::kRowCount:
+                return all(static_cast<uint32_t>(launch_.rows));
+            case ExprKind::kPushedWord:
+                if (n.bits < launch_.words.size()) return all(launch_.words[n.bits]);
+                return fail(0, "word " + std::to_string(n.bits) + " of " +
+                                   std::to_string(launch_.words.size()));
+            case ExprKind::kInvocation:
+                return each([](uint32_t, size_t t) { return static_cast<uint32_t>(t); });
+            case ExprKind::kWorkgroup:
+                return all(workgroup_);
+            case ExprKind::kWorkgroups:
+                return all(launch_.workgroups);
+            case ExprKind::kSubgroup:
+                return each([&](uint32_t, size_t t) { return t / body_.subgroup_size; });
+            case ExprKind::kSubgroupInvocation:
+                return each([&](uint32_t, size_t t) { return t % body_.subgroup_size; });
+            case ExprKind::kLength:
+                return all(elements_of(body_.expressions[n.in[0]].chunk));
             case ExprKind::kLocal:
             case ExprKind::kElement:
-                for (uint32_t i = 0; i < result.size(); ++i) {
-                    const Values at = index_of(n, i, mask);
-                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
-                        if (mask[t])
-                            result[i][t] =
-                                read_local(n.bits, t, static_cast<int32_t>(at[t]), n.may_be_unset);
-                }
-                break;
+                return read_place(n, result, mask);
+            case ExprKind::kChunkElement:
+                return chunk_element(n, result, mask);
             case ExprKind::kVector:
-                each([&](uint32_t i, size_t t) {
+                return each([&](uint32_t i, size_t t) {
                     return read_local(n.bits, t, static_cast<int32_t>(i));
                 });
-                break;
-            case ExprKind::kLoad: {
-                const Values at = values(n.in[0], mask);
-                check_alignment(at, static_cast<uint32_t>(result.size()), mask);
-                each([&](uint32_t i, size_t t) {
-                    return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} + i);
-                });
-                break;
-            }
-            case ExprKind::kLoadChunk: {
-                const Values at = values(n.in[0], mask);
-                const auto length = static_cast<int64_t>(result.size());
-                each([&](uint32_t i, size_t t) {
-                    return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} * length + i);
-                });
-                break;
-            }
-            case ExprKind::kCompose:
-                for (uint32_t i = 0; i < result.size(); ++i)
-                    result[i] = values(body_.arguments_of(n)[i], mask);
-                break;
-            case ExprKind::kScale: {
-                const Elements chunk = elements(n.in[0], mask);
-                const Values factor = values(n.in[1], mask);
-                each([&](uint32_t i, size_t t) {
-                    return scalar_operation(ScalarOp::kMul, ScalarType::kF32,
-                                            {chunk[i][t], factor[t], 0});
-                });
-                break;
-            }
-            case ExprKind::kMultiplyAdd: {
-                const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
-                const Elements sum = elements(n.in[2], mask);
-                if (n.chunk == Chunk::kSums) {
-                    result = matrix_product(a, b, sum, mask);
-                    break;
-                }
-                each([&](uint32_t i, size_t t) {
-                    return multiply_add(a[i][t], b[i][t], sum[i][t]);
-                });
-                break;
-            }
-            case ExprKind::kFill: {
-                const Values value = values(n.in[0], mask);
-                each([&](uint32_t, size_t t) { return value[t]; });
-                if (n.chunk == Chunk::kHalf) round_all(result);
-                if (is_fragment(n.chunk)) come_together(mask);
-                break;
-            }
-            case ExprKind::kTwoHalves: {
-                const Values word = values(n.in[0], mask);
-                each([&](uint32_t i, size_t t) { return half_of(word[t], i); });
-                break;
-            }
             case ExprKind::kPack:
                 each([&](uint32_t i, size_t t) {
                     return read_local(n.bits, t, static_cast<int32_t>(i));
                 });
-                round_all(result);
-                break;
-            case ExprKind::kReinterpret: {
-                const Elements from = elements(n.in[0], mask);
-                if (n.chunk == Chunk::kHalves)
-                    each([&](uint32_t i, size_t t) { return half_of(from[i / 2][t], i % 2); });
-                else
-                    each([&](uint32_t i, size_t t) {
-                        return bits_of_half(from[2 * i][t]) | bits_of_half(from[2 * i + 1][t])
-                                                                  << 16;
-                    });
-                break;
+                return round_all(result);
+            case ExprKind::kLoad:
+                check_alignment(at, static_cast<uint32_t>(result.size()), mask);
+                return each(
+                    [&](uint32_t i, size_t t) { return load(n.bits, t, int64_t{index(t)} + i); });
+            case ExprKind::kLoadChunk: {
+                const auto length = static_cast<int64_t>(result.size());
+                return each([&](uint32_t i, size_t t) {
+                    return load(n.bits, t, int64_t{index(t)} * length + i);
+                });
             }
+            case ExprKind::kCompose:
+                for (uint32_t i = 0; i < result.size(); ++i)
+                    result[i] = values(body_.arguments_of(n)[i], mask);
+                return;
+            case ExprKind::kMultiplyAdd:
+                result = matrix_product(elements(n.in[0], mask), elements(n.in[1], mask),
+                                        elements(n.in[2], mask), mask);
+                return;
             case ExprKind::kConvert:
-                come_together(mask);
                 result = elements(n.in[0], mask);
                 if (n.chunk != Chunk::kSums) round_all(result);
-                break;
-            case ExprKind::kGather: {
-                Values at = values(n.in[0], mask);
-                for (Values& element : result) {
-                    const Elements argument[] = {{at}};
-                    element = call(n.bits, argument, {}, mask)[0];
-                    for (uint64_t& next : at) ++next;
-                }
-                if (n.chunk == Chunk::kHalves) round_all(result);
-                break;
-            }
+                return;
+            case ExprKind::kGather:
+                return gather(n, at, result, mask);
             case ExprKind::kUnpack:
-                unpack(n, result, mask);
-                break;
-            case ExprKind::kPart: {
-                const Elements from = elements(n.in[0], mask);
-                for (uint32_t i = 0; i < 4; ++i) result[i] = from[4 * n.bits + i];
-                break;
-            }
-            case ExprKind::kJoin:
-                for (uint32_t half = 0; half < 2; ++half) {
-                    Elements four = elements(n.in[half], mask);
-                    for (uint32_t i = 0; i < 4; ++i) result[4 * half + i] = std::move(four[i]);
-                }
-                if (n.chunk == Chunk::kHalves) round_all(result);
-                break;
-            case ExprKind::kOperation:
-                if (n.op == ScalarOp::kSelect) {
-                    const Mask yes = holds(n.in[0], mask), no = without(mask, yes);
-                    const Elements of_yes = elements(n.in[1], yes), of_no = elements(n.in[2], no);
-                    each([&](uint32_t i, size_t t) { return (yes[t] ? of_yes : of_no)[i][t]; });
-                } else if (n.op == ScalarOp::kRoundF16) {
-                    result = elements(n.in[0], mask);
-                    round_all(result);
-                } else {
-                    const Elements a = elements(n.in[0], mask);
-                    const Elements b = n.in[1] == 0 ? a : elements(n.in[1], mask);
-                    const ScalarType type = body_.expressions[n.in[0]].type;
-                    each([&](uint32_t i, size_t t) {
-                        return scalar_operation(n.op, type, {a[i][t], b[i][t], 0});
-                    });
-                }
-                break;
+                return unpack(n, result, mask);
             default:
-                HEARTH_ASSERT(false && "no chunk");
+                HEARTH_ASSERT(false && "no value");
         }
-        return result;
     }
 
-    static uint32_t multiply_add(uint64_t a, uint64_t b, uint64_t sum) {
-        const auto number = [](uint64_t bits) { return f32(bits); };
-        return std::bit_cast<uint32_t>(std::fma(number(a), number(b), number(sum)));
+    static bool is_operation(ExprKind kind) {
+        return kind == ExprKind::kOperation || kind == ExprKind::kFitting ||
+               kind == ExprKind::kGreater || kind == ExprKind::kGreaterEqual;
+    }
+    static bool is_indexed(ExprKind kind) {
+        return kind == ExprKind::kLoad || kind == ExprKind::kLoadChunk || kind == ExprKind::kGather;
+    }
+
+    void read_place(const ExprNode& n, Elements& result, const Mask& mask) {
+        for (uint32_t i = 0; i < result.size(); ++i) {
+            const Values at = index_of(n, i, mask);
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                if (mask[t])
+                    result[i][t] =
+                        read_local(n.bits, t, static_cast<int32_t>(at[t]), n.may_be_unset);
+        }
+    }
+
+    void chunk_element(const ExprNode& n, Elements& result, const Mask& mask) {
+        const ExprKind of = body_.expressions[n.in[0]].kind;
+        if (of == ExprKind::kLocal || of == ExprKind::kElement) {
+            const Values at = index_of(n, 0, mask);
+            return fill(result, mask, [&](uint32_t, size_t t) {
+                return read_local(local_of(n), t, static_cast<int32_t>(at[t]));
+            });
+        }
+        const Elements all = elements(n.in[0], mask);
+        const Values lane = values(n.in[1], mask);
+        fill(result, mask, [&](uint32_t, size_t t) { return all[4 * n.bits + lane[t]][t]; });
+    }
+
+    void gather(const ExprNode& n, Values at, Elements& result, const Mask& mask) {
+        for (Values& element : result) {
+            const Elements argument[] = {{at}};
+            element = call(n.bits, argument, {}, mask)[0];
+            for (uint64_t& next : at) ++next;
+        }
+        if (n.chunk == Chunk::kHalves) round_all(result);
     }
 
     static void round_all(Elements& elements) {
         for (Values& values : elements)
             for (uint64_t& bits : values)
                 bits = scalar_operation(ScalarOp::kRoundF16, ScalarType::kF32, {bits, 0, 0});
-    }
-
-    /// Unpacks one of the two f16 of a word.
-    static uint32_t half_of(uint64_t word, uint32_t which) {
-        const auto bits = static_cast<uint16_t>(word >> (16 * which));
-        return std::bit_cast<uint32_t>(static_cast<float>(half_to_float(bits)));
-    }
-    static uint32_t bits_of_half(uint64_t number) {
-        return float_to_half(static_cast<double>(f32(number)));
     }
 
     // ------------------------------------------------------------------------ fragments
@@ -539,10 +521,8 @@ class KernelRun {
         if (loads && error_.ok()) write_place(fragment, all, mask);
     }
 
-    uint32_t read_word(uint64_t local, size_t t, int64_t element, bool is_half, bool may_be_unset) {
-        if (!is_half)
-            return static_cast<uint32_t>(
-                read_local(local, t, static_cast<int32_t>(element), may_be_unset));
+    uint64_t read_word(uint64_t local, size_t t, int64_t element, bool is_half, bool may_be_unset) {
+        if (!is_half) return read_local(local, t, static_cast<int32_t>(element), may_be_unset);
         return half_of(read_local(local, t, static_cast<int32_t>(element / 2)),
                        static_cast<uint32_t>(element % 2));
     }
@@ -583,171 +563,36 @@ class KernelRun {
                             std::to_string(static_cast<int32_t>(at[t])));
     }
 
-    Values values(uint32_t id, const Mask& mask) {
-        const ExprNode& n = body_.expressions[id];
-        Values result(body_.threads);
-        const auto each = [&](const auto& value_of) {
-            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
-                if (mask[t]) result[t] = value_of(t);
-        };
-        switch (n.kind) {
-            case ExprKind::kNothing:
-            case ExprKind::kBuffer:
-                HEARTH_ASSERT(false && "no value");
-                break;
-            case ExprKind::kConstant:
-                result.assign(body_.threads, n.bits);
-                break;
-            case ExprKind::kRowCount:
-                result.assign(body_.threads, static_cast<uint32_t>(launch_.rows));
-                break;
-            case ExprKind::kPushedWord:
-                if (n.bits < launch_.words.size())
-                    result.assign(body_.threads, launch_.words[n.bits]);
-                else
-                    fail(0, "word " + std::to_string(n.bits) + " of " +
-                                std::to_string(launch_.words.size()));
-                break;
-            case ExprKind::kInvocation:
-                each([](size_t t) { return static_cast<uint32_t>(t); });
-                break;
-            case ExprKind::kWorkgroup:
-                result.assign(body_.threads, workgroup_);
-                break;
-            case ExprKind::kWorkgroups:
-                result.assign(body_.threads, launch_.workgroups);
-                break;
-            case ExprKind::kSubgroup:
-                each([&](size_t t) { return static_cast<uint32_t>(t / body_.subgroup_size); });
-                break;
-            case ExprKind::kSubgroupInvocation:
-                each([&](size_t t) { return static_cast<uint32_t>(t % body_.subgroup_size); });
-                break;
-            case ExprKind::kLength:
-                result.assign(body_.threads, elements_of(body_.expressions[n.in[0]].chunk));
-                break;
-            case ExprKind::kLocal:
-                each([&](size_t t) { return read_local(n.bits, t, 0); });
-                break;
-            case ExprKind::kElement: {
-                const Values at = values(n.in[0], mask);
-                each([&](size_t t) { return read_local(n.bits, t, static_cast<int32_t>(at[t])); });
-                break;
-            }
-            case ExprKind::kLoad: {
-                const Values at = values(n.in[0], mask);
-                each([&](size_t t) { return load(n.bits, t, static_cast<int32_t>(at[t])); });
-                break;
-            }
-            case ExprKind::kCall:
-                return call(n.bits, body_.arguments_of(n), mask)[0];
-            case ExprKind::kChunkElement: {
-                const ExprKind of = body_.expressions[n.in[0]].kind;
-                if (of != ExprKind::kLocal && of != ExprKind::kElement) {
-                    const Elements all = elements(n.in[0], mask);
-                    const Values lane = values(n.in[1], mask);
-                    each([&](size_t t) { return all[4 * n.bits + lane[t]][t]; });
-                    break;
-                }
-                const Values at = index_of(n, 0, mask);
-                each([&](size_t t) {
-                    return read_local(local_of(n), t, static_cast<int32_t>(at[t]));
-                });
-                break;
-            }
-            case ExprKind::kMultiplyAdd: {
-                const Values a = values(n.in[0], mask), b = values(n.in[1], mask);
-                const Values sum = values(n.in[2], mask);
-                each([&](size_t t) { return multiply_add(a[t], b[t], sum[t]); });
-                break;
-            }
-            case ExprKind::kDot: {
-                const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
-                each([&](size_t t) {
-                    uint32_t sum = 0;
-                    for (size_t i = 0; i < a.size(); ++i) sum = multiply_add(a[i][t], b[i][t], sum);
-                    return sum;
-                });
-                break;
-            }
-            case ExprKind::kHighProduct: {
-                const Values a = values(n.in[0], mask), b = values(n.in[1], mask);
-                each([&](size_t t) { return static_cast<uint32_t>(a[t] * b[t] >> 32); });
-                break;
-            }
-            case ExprKind::kClamp: {
-                const Values value = values(n.in[0], mask), least = values(n.in[1], mask);
-                const Values most = values(n.in[2], mask);
-                each([&](size_t t) {
-                    const auto at = [&](const Values& v) { return static_cast<int32_t>(v[t]); };
-                    return static_cast<uint32_t>(
-                        std::min(std::max(at(value), at(least)), at(most)));
-                });
-                break;
-            }
-            case ExprKind::kLoadChunk:
-            case ExprKind::kCompose:
-            case ExprKind::kScale:
-            case ExprKind::kVector:
-            case ExprKind::kFill:
-            case ExprKind::kPart:
-            case ExprKind::kJoin:
-            case ExprKind::kGather:
-            case ExprKind::kUnpack:
-            case ExprKind::kTwoHalves:
-            case ExprKind::kPack:
-            case ExprKind::kReinterpret:
-            case ExprKind::kConvert:
-                HEARTH_ASSERT(false && "a chunk has several values");
-                break;
-            case ExprKind::kPhilox: {
-                const Values step = values(n.in[0], mask), element = values(n.in[1], mask);
-                each([&](size_t t) {
-                    return philox_bits(n.bits, static_cast<uint32_t>(step[t]),
-                                       static_cast<uint32_t>(element[t]));
-                });
-                break;
-            }
-            case ExprKind::kGreater:
-                return operation(ScalarOp::kLess, n, {n.in[1], n.in[0], 0}, mask);
-            case ExprKind::kGreaterEqual:
-                return operation(ScalarOp::kLessEqual, n, {n.in[1], n.in[0], 0}, mask);
-            case ExprKind::kOperation:
-                return operation(n.op, n, n.in, mask);
-            case ExprKind::kFitting:
-                check_fit(n, mask);
-                return operation(n.op, n, n.in, mask);
+    Elements operation(const ExprNode& n, const Mask& mask) {
+        ScalarOp op = n.op;
+        std::array<uint32_t, 3> in = n.in;
+        if (n.kind == ExprKind::kGreater || n.kind == ExprKind::kGreaterEqual) {
+            op = n.kind == ExprKind::kGreater ? ScalarOp::kLess : ScalarOp::kLessEqual;
+            std::swap(in[0], in[1]);
         }
-        return result;
-    }
-
-    Values operation(ScalarOp op, const ExprNode& n, const std::array<uint32_t, 3>& in,
-                     const Mask& mask) {
-        const ScalarType type = body_.expressions[n.in[0]].type;
-        std::array<Values, 3> operands;
+        if (n.kind == ExprKind::kFitting) check_fit(n, mask);
+        const ScalarType type = body_.expressions[in[0]].type;
         const auto count = static_cast<size_t>(operand_count(op));
-        operands[0] = values(in[0], mask);
+        std::array<Elements, 3> operands{elements(in[0], mask)};
         for (size_t i = 1; i < count; ++i)
-            operands[i] = values(in[i], asking(op, i, operands, mask));
-        Values result(body_.threads);
-        for (size_t t = 0; t < mask.size(); ++t) {
-            if (!mask[t]) continue;
+            operands[i] = elements(in[i], asking(op, i, operands[0][0], mask));
+        Elements result(elements_of(n.chunk), Values(body_.threads));
+        fill(result, mask, [&](uint32_t i, size_t t) {
             std::array<uint64_t, 3> bits{};
-            for (size_t i = 0; i < count; ++i) bits[i] = operands[i][t];
-            result[t] = scalar_operation(op, type, bits);
-        }
+            for (size_t k = 0; k < count; ++k)
+                bits[k] = operands[k][std::min<size_t>(i, operands[k].size() - 1)][t];
+            return scalar_operation(op, type, bits);
+        });
         return result;
     }
 
     /// The invocations that evaluate an operand: kSelect, kAnd and kOr short-circuit.
-    static Mask asking(ScalarOp op, size_t operand, const std::array<Values, 3>& known,
-                       const Mask& mask) {
+    static Mask asking(ScalarOp op, size_t operand, const Values& first, const Mask& mask) {
         const bool is_select = op == ScalarOp::kSelect;
         if (!is_select && op != ScalarOp::kAnd && op != ScalarOp::kOr) return mask;
         const bool if_set = op == ScalarOp::kAnd || (is_select && operand == 1);
         Mask result(mask.size());
-        for (size_t t = 0; t < mask.size(); ++t)
-            result[t] = mask[t] && (known[0][t] != 0) == if_set;
+        for (size_t t = 0; t < mask.size(); ++t) result[t] = mask[t] && (first[t] != 0) == if_set;
         return result;
     }
 
@@ -901,7 +746,7 @@ class KernelRun {
             case StatementKind::kStoreLanes:
                 return lanes(s, mask);
             case StatementKind::kMultiplyAdd:
-                return multiply_add(s, mask);
+                return multiply_add_lanes(s, mask);
             case StatementKind::kBlock: {
                 const std::string caller = name_;
                 if (!s.label.empty()) name_ += ", " + s.label;
@@ -1037,7 +882,7 @@ class KernelRun {
             }
     }
 
-    void multiply_add(const Statement& s, const Mask& mask) {
+    void multiply_add_lanes(const Statement& s, const Mask& mask) {
         const ExprNode& a = body_.expressions[s.a];
         const bool has_lanes = a.kind == ExprKind::kLocal && is_lanes(a.bits);
         const Values one = has_lanes ? Values(body_.threads) : values(s.a, mask);
