@@ -184,7 +184,7 @@ TEST(VerifyBody, FindsBarriersThatNotAllComeBy) {
               fault);
     EXPECT_EQ(fault_of([](KernelWriter& w, Body& b) {
                   const Expr x = w.declare("x", ScalarType::kI32, b.index(0));
-                  w.if_(b.load(0, b.index(0)) < b.constant(1, ScalarType::kF32));
+                  w.if_(b.load(0, b.invocation()) < b.constant(1, ScalarType::kF32));
                   w.assign(x, b.index(1));
                   w.end();
                   w.if_(x == 1);
@@ -192,6 +192,20 @@ TEST(VerifyBody, FindsBarriersThatNotAllComeBy) {
                   w.end();
               }),
               fault);
+    // An operand that the kernel writes may differ between loads; any other one is the same for all.
+    EXPECT_EQ(fault_of([](KernelWriter& w, Body& b) {
+                  w.if_(b.load(0, b.index(0)) < b.constant(1, ScalarType::kF32));
+                  w.barrier();
+                  w.end();
+                  w.store(0, b.index(0), b.constant(2, ScalarType::kF32));
+              }),
+              fault);
+    EXPECT_EQ(fault_of([](KernelWriter& w, Body& b) {
+                  w.if_(b.load(0, b.index(0)) < b.constant(1, ScalarType::kF32));
+                  w.barrier();
+                  w.end();
+              }),
+              "");
     // All workgroups' invocations decide alike.
     EXPECT_EQ(fault_of([](KernelWriter& w, Body& b) {
                   const Expr row = w.let("row", b.workgroup());

@@ -5,6 +5,7 @@
 // interpreter gives, without races, stray accesses and reads of nothing.  No device, no GLSL.
 
 #include "compiler/ir/custom_kernel.hpp"
+#include "compiler/ops/kernels/attention_tiles.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -20,8 +21,10 @@ namespace {
 bool is_a_body(const OpDef& op, const Variant& variant, const DeviceCaps& caps) {
     const std::vector<Node>& nodes = variant.graph.nodes;
     return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) {
-        return n.op == &op && op.kernel != nullptr && !op.writes_in_place &&
-               has_body(variant.graph, n, caps, 64);
+        if (n.op != &op || op.writes_in_place) return false;
+        return op.traits.attention != AttentionPass::kNone
+                   ? !attention_tiles(variant.graph, n, caps, 64).empty()
+                   : has_body(variant.graph, n, caps, 64);
     });
 }
 

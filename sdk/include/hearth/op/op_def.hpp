@@ -184,6 +184,9 @@ enum class OpClass : uint8_t {
 /// Direction in which an operator walks along a window of rows, each step of which needs the one before.
 enum class WindowWalk : uint8_t { kNone, kForward, kBackward };
 
+/// Which of attention's kernels (compiler/codegen/attention) an operator is.
+enum class AttentionPass : uint8_t { kNone, kForward, kBackwardQueries, kBackwardKeys };
+
 /// Traits by which passes and code generation recognize operators, instead of by name.
 struct OpTraits {
     bool is_gather = false;         ///< kInjective: input 0 at the indices of input 1 along `axis`
@@ -197,6 +200,7 @@ struct OpTraits {
     bool is_checkpoint = false;     ///< gradients recompute the `nodes` nodes before it
     bool is_delayed = false;        ///< input 0, which is not read before input 1 is computed
     WindowWalk walk = WindowWalk::kNone;
+    AttentionPass attention = AttentionPass::kNone;
 };
 
 enum class ReduceOp : uint8_t { kSum, kProduct, kMax, kMin };

@@ -9,6 +9,7 @@
 
 namespace hearth {
 
+extern const KernelFamily kAttentionFamily;
 extern const KernelFamily kMatmulFamily;
 extern const KernelFamily kDepthwiseConvFamily;
 extern const KernelFamily kConvFamily;

@@ -10,6 +10,7 @@
 #include "compiler/codegen/kernel_draft.hpp"
 #include "compiler/codegen/kernel_task.hpp"
 #include "compiler/codegen/matmul/matmul_tiles.hpp"
+#include "compiler/ops/kernels/attention_tiles.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 
 #include <hearth/status.hpp>
@@ -21,7 +22,8 @@
 namespace hearth {
 
 /// Parameters of a family's kernel. std::monostate: the family has one kernel for a task.
-using KernelChoice = std::variant<std::monostate, ConvStrip, ProductLayout, MatmulTile>;
+using KernelChoice =
+    std::variant<std::monostate, AttentionTile, ConvStrip, ProductLayout, MatmulTile>;
 
 struct KernelFamily {
     const char* name;

@@ -154,8 +154,8 @@ Candidates network_candidates(const std::string& kernel, std::span<const Graph> 
     return {};
 }
 
-/// Candidates of a kernel for CPUs, whose family lists them.
-Candidates cpu_candidates(const std::string& kernel, const CompileOptions& options) {
+/// Candidates of an operator's kernel that its family lists.
+Candidates family_candidates(const std::string& kernel, const CompileOptions& options) {
     const auto problem = parse_kernel_problem(kernel);
     if (!problem) return {};
     const Result<std::vector<Graph>> graphs = trial_graph(*problem);
@@ -254,11 +254,14 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     const std::set<std::string> unique(tunable_kernels.begin(), tunable_kernels.end());
     for (const std::string& kernel : unique) {
         Candidates candidates;
-        if (device_model(options.caps).keeps_bodies)
-            candidates = cpu_candidates(kernel, s.options);
-        else if (const auto product = parse_matmul_problem(kernel))
+        const auto product = parse_matmul_problem(kernel);
+        const auto problem = parse_kernel_problem(kernel);
+        if (device_model(options.caps).keeps_bodies ||
+            (!product && problem && problem->op->kernel == nullptr))
+            candidates = family_candidates(kernel, s.options);
+        else if (product)
             candidates = candidates_of(kernel, *product, options.caps);
-        else if (const auto problem = parse_kernel_problem(kernel))
+        else if (problem)
             candidates = candidates_of(kernel, *problem, options.caps);
         else
             candidates = network_candidates(kernel, entries, s.network_options);

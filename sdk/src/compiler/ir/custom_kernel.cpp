@@ -10,6 +10,7 @@ namespace hearth {
 std::optional<CustomKernel> custom_kernel_of(const Graph& graph, const Node& node,
                                              const DeviceCaps& caps, uint64_t rows_capacity,
                                              std::string_view variant) {
+    if (node.op->kernel == nullptr) return std::nullopt;
     std::vector<TensorType> inputs, outputs;
     for (ValueId v : node.inputs) inputs.push_back({graph.value(v).dtype, graph.value(v).shape});
     for (ValueId v : node.outputs) outputs.push_back({graph.value(v).dtype, graph.value(v).shape});

@@ -33,7 +33,8 @@ class BodyVerifier {
           is_buffer_known_(body.buffers.size(), false),
           is_counter_(body.locals.size(), false),
           varies_(body.locals.size(), kAlike),
-          barriers_(body.functions.size(), false) {
+          barriers_(body.functions.size(), false),
+          is_stored_(body.buffers.size(), false) {
         for (size_t i = 0; i < body.locals.size(); ++i) {
             const LocalKind kind = body.locals[i].kind;
             is_known_[i] = kind == LocalKind::kShared || kind == LocalKind::kPrivate;
@@ -44,6 +45,8 @@ class BodyVerifier {
         }
         for (size_t b = 0; b < body.buffers.size(); ++b)
             is_buffer_known_[b] = body.buffers[b].kind == BufferKind::kOperand;
+        for (const BodyFunction& f : body.functions) note_stores(f.statements);
+        note_stores(body.statements);
     }
 
     Status run() {
@@ -103,6 +106,25 @@ class BodyVerifier {
     void forget_parameter(uint32_t id) {
         const ExprNode& n = body_.expressions[id];
         (n.kind == ExprKind::kBuffer ? is_buffer_known_ : is_known_)[n.bits] = false;
+    }
+
+    void note_stores(std::span<const Statement> statements) {
+        for (const Statement& s : statements) {
+            const bool stores =
+                s.kind == StatementKind::kStore || s.kind == StatementKind::kStoreVector ||
+                s.kind == StatementKind::kStoreChunk || s.kind == StatementKind::kStoreElements;
+            if (stores && s.buffer < is_stored_.size()) is_stored_[s.buffer] = true;
+            if (s.kind == StatementKind::kStoreFragment || s.kind == StatementKind::kCall)
+                for (const uint32_t id : s.arguments)
+                    if (const ExprNode& n = body_.expressions[id]; n.kind == ExprKind::kBuffer)
+                        is_stored_[n.bits] = true;
+            note_stores(s.body);
+            note_stores(s.otherwise);
+        }
+    }
+    /// True if all invocations read the same of it: an operand that the kernel does not store to.
+    bool is_constant(uint64_t buffer) const {
+        return body_.buffers[buffer].kind == BufferKind::kOperand && !is_stored_[buffer];
     }
 
     void note_varying(uint32_t local, Varies varies) {
@@ -621,8 +643,9 @@ class BodyVerifier {
                 if (buffer(n.bits))
                     expect_type(result, scalar_type(body_.buffers[n.bits].dtype), "a load",
                                 n.chunk);
-                if (error_.ok()) expect_chunk(n.chunk, body_.buffers[n.bits].held);
-                return;
+                if (!error_.ok()) return;
+                if (is_constant(n.bits)) result.varies = operands[0].varies;
+                return expect_chunk(n.chunk, body_.buffers[n.bits].held);
             case ExprKind::kChunkElement:
                 return chunk_element(n, operands[0], result);
             case ExprKind::kVector: {
@@ -776,8 +799,9 @@ class BodyVerifier {
     const Statement* at_ = nullptr;
     size_t function_ = 0;
     std::vector<bool> is_known_, is_buffer_known_, is_counter_;
-    std::vector<Varies> varies_;  ///< per local
-    std::vector<bool> barriers_;  ///< per function: it has some, or calls one that has
+    std::vector<Varies> varies_;   ///< per local
+    std::vector<bool> barriers_;   ///< per function: it has some, or calls one that has
+    std::vector<bool> is_stored_;  ///< per buffer
     bool has_changed_ = false, is_proving_ = false;
 };
 

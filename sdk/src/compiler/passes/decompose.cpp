@@ -6,6 +6,7 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
+#include "compiler/ops/kernels/attention_tiles.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 #include "compiler/ops/kernels/cpu_windows.hpp"
 #include "compiler/ops/shared/rules.hpp"
@@ -27,6 +28,8 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (node.op->op_class == OpClass::kMatmul) return model.has_few_cores;
     if (node.op->op_class != OpClass::kKernel) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
+    if (node.op->traits.attention != AttentionPass::kNone)
+        return attention_tiles(graph, node, options.caps, options.max_batch_size).empty();
     if (has_depthwise_kernel(graph, node, options.caps) ||
         has_strip_kernel(graph, node, options.caps))
         return false;

@@ -364,7 +364,7 @@ class CPrinter final : CLikePrinter {
         if (!declares) return;
         is_spread_[s.local] = true;
         const Local& l = local(s);
-        line(std::string(type_text(l.type)) + " " + name_of(l) + all_invocations_ +
+        line(type_of(l) + " " + name_of(l) + all_invocations_ +
              (is_array(l) ? "[" + std::to_string(l.length) + "]" : "") + ";");
     }
 
@@ -459,10 +459,9 @@ class CPrinter final : CLikePrinter {
             if (b.kind == BufferKind::kOperand) line(pointer_to(b) + b.name + ";");
         for (const Local& l : body_.locals) {
             if (l.kind == LocalKind::kShared)
-                line(std::string(type_text(l.type)) + " " + name_of(l) + "[" +
-                     std::to_string(l.length) + "];");
+                line(type_of(l) + " " + name_of(l) + "[" + std::to_string(l.length) + "];");
             if (l.kind == LocalKind::kPrivate)
-                line(std::string(type_text(l.type)) + " " + name_of(l) + all_invocations_ + ";");
+                line(type_of(l) + " " + name_of(l) + all_invocations_ + ";");
         }
         --depth_;
         line("} " + name_ + "_group;");
@@ -557,6 +556,18 @@ class CPrinter final : CLikePrinter {
                                 call("hearth_fill_" + lanes_text(local(s)), expression(s.a)) + ";");
                 if (is_spread_[s.local] && s.a == 0) return;
                 break;
+            case StatementKind::kAccumulate:
+                if (node(s.a).chunk == Chunk::kOne) break;
+                if (s.op != ScalarOp::kAdd) fail("operations of chunks");
+                return line(expression(s.a) + " = " +
+                            call("hearth_add_four", expression(s.a), expression(s.b)) + ";");
+            case StatementKind::kStoreChunk: {
+                const uint32_t numbers[] = {s.b};
+                if (node(s.b).chunk != Chunk::kFour) fail("chunks of more than four elements");
+                return store_chunk(s, numbers, "4 * " + operand(s.a));
+            }
+            case StatementKind::kStoreElements:
+                return store_chunk(s, s.arguments, operand(s.a));
             case StatementKind::kDeclareBuffer:
                 if (is_spread_buffer_[node(s.a).bits]) return;
                 return line(pointer_to(body_.buffers[node(s.a).bits]) + expression(s.a) + ";");
@@ -617,6 +628,13 @@ class CPrinter final : CLikePrinter {
         line("continue;");  // with the next invocation
     }
 
+    /// Of one value, or of an element of an array.
+    std::string type_of(const Local& l) {
+        if (l.chunk == Chunk::kOne) return std::string(type_text(l.type));
+        if (l.type != ScalarType::kF32 || is_fragment(l.chunk) || length_of(l.chunk) > 4)
+            fail("chunks of more than four elements");
+        return "hearth_four";
+    }
     static bool is_array(const Local& l) {
         return l.kind == LocalKind::kArray || l.kind == LocalKind::kVector;
     }
@@ -629,7 +647,7 @@ class CPrinter final : CLikePrinter {
         if (l.kind == LocalKind::kLanes) return "hearth_" + lanes_text(l) + " " + name_of(l);
         const size_t index = index_of(l);
         if (is_spread_[index]) return place_of(index);
-        return std::string(is_place_[index] ? "ptrdiff_t" : type_text(l.type)) + " " + name_of(l) +
+        return (is_place_[index] ? "ptrdiff_t" : type_of(l)) + " " + name_of(l) +
                (is_array(l) ? "[" + std::to_string(l.length) + "]" : "");
     }
     std::string declaration_of_value(const Local& l) override {
@@ -719,11 +737,27 @@ class CPrinter final : CLikePrinter {
             case ExprKind::kWorkgroups:
                 return "group->workgroups";
             case ExprKind::kLoad:
-                if (n.chunk != Chunk::kOne) fail("chunks of elements");
-                break;
+                if (n.chunk == Chunk::kOne) break;
+                return load_four(n, operand(n.in[0]));
+            case ExprKind::kLoadChunk:
+                return load_four(n, "4 * " + operand(n.in[0]));
+            case ExprKind::kVector:
+                return call("hearth_load_four", place_of(n.bits));
+            case ExprKind::kChunkElement:
+                return expression(n.in[0]) + ".at[" + expression(n.in[1]) + "]";
+            case ExprKind::kFill:
+                return call("hearth_fill_four", expression(n.in[0]));
+            case ExprKind::kCompose:
+                return "hearth_four_of(" + list(body_.arguments_of(n)) +
+                       (n.chunk == Chunk::kThree ? ", 0.0f)" : ")");
+            case ExprKind::kScale:
+                return "hearth_scale_four(" + list(n.in) + ")";
+            case ExprKind::kDot:
+                return "hearth_dot(" + list(n.in) + ")";
             case ExprKind::kMultiplyAdd:
-                if (n.chunk != Chunk::kOne) break;
-                return "hearth_multiply_add(" + list(n.in) + ")";
+                if (n.chunk == Chunk::kOne) return "hearth_multiply_add(" + list(n.in) + ")";
+                if (n.chunk == Chunk::kFour) return "hearth_multiply_add_four(" + list(n.in) + ")";
+                break;
             case ExprKind::kCall:
                 if (meets_[n.bits]) fail("a function with barriers within an expression");
                 return called(n.bits, body_.arguments_of(n));
@@ -733,12 +767,36 @@ class CPrinter final : CLikePrinter {
         return CLikePrinter::expression(id);
     }
 
+    /// Four elements from `first` on.
+    std::string load_four(const ExprNode& n, const std::string& first) {
+        if (n.chunk != Chunk::kFour) fail("chunks of more than four elements");
+        if (body_.buffers[n.bits].held == DType::kF32)
+            return call("hearth_load_four", place_of_buffer(n.bits) + " + " + first);
+        std::string text = "hearth_four_of(";
+        for (const char* lane : {"", " + 1", " + 2", " + 3"})
+            text += (lane[0] == 0 ? "" : ", ") + load(n.bits, first + lane);
+        return text + ")";
+    }
+
+    /// A chunk, or numbers, to neighbours in memory.
+    void store_chunk(const Statement& s, std::span<const uint32_t> numbers,
+                     const std::string& first) {
+        for (size_t i = 0; i < (numbers.size() == 1 ? 4 : numbers.size()); ++i) {
+            const std::string lane = std::to_string(i);
+            line(store(s.buffer, first + " + " + lane,
+                       numbers.size() == 1 ? operand(numbers[0]) + ".at[" + lane + "]"
+                                           : operand(numbers[i])));
+        }
+    }
+
     std::string random_counter(uint32_t id) override { return "(uint32_t)" + operand(id); }
 
     std::string operation(const ExprNode& n) override {
         if (n.kind == ExprKind::kFitting) return cast(n.type, narrow(n.in[0]));
         // A branch on places is rarely guessed wrong, and leaves out a load.
-        if (n.op == ScalarOp::kSelect && n.type == ScalarType::kF32 && is_of_data(n.in[0]))
+        if (n.chunk != Chunk::kOne && n.op != ScalarOp::kSelect) fail("operations of chunks");
+        if (n.op == ScalarOp::kSelect && n.type == ScalarType::kF32 && n.chunk == Chunk::kOne &&
+            is_of_data(n.in[0]))
             return "hearth_select(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ", " +
                    expression(n.in[2]) + ")";
         if (n.op == ScalarOp::kSelect)

@@ -270,6 +270,36 @@ HEARTH_FUNCTION float hearth_multiply_add(float a, float b, float sum) {
 #endif
 }
 
+/* Two to four numbers. */
+typedef struct {
+    float at[4];
+} hearth_four;
+HEARTH_FUNCTION hearth_four hearth_four_of(float a, float b, float c, float d) {
+    const hearth_four four = {{a, b, c, d}};
+    return four;
+}
+HEARTH_FUNCTION hearth_four hearth_fill_four(float a) { return hearth_four_of(a, a, a, a); }
+HEARTH_FUNCTION hearth_four hearth_load_four(const float* from) {
+    return hearth_four_of(from[0], from[1], from[2], from[3]);
+}
+HEARTH_FUNCTION hearth_four hearth_add_four(hearth_four a, hearth_four b) {
+    for (int i = 0; i < 4; ++i) a.at[i] += b.at[i];
+    return a;
+}
+HEARTH_FUNCTION hearth_four hearth_scale_four(hearth_four a, float factor) {
+    for (int i = 0; i < 4; ++i) a.at[i] *= factor;
+    return a;
+}
+HEARTH_FUNCTION hearth_four hearth_multiply_add_four(hearth_four a, hearth_four b, hearth_four sum) {
+    for (int i = 0; i < 4; ++i) sum.at[i] = hearth_multiply_add(a.at[i], b.at[i], sum.at[i]);
+    return sum;
+}
+HEARTH_FUNCTION float hearth_dot(hearth_four a, hearth_four b) {
+    float sum = 0;
+    for (int i = 0; i < 4; ++i) sum = hearth_multiply_add(a.at[i], b.at[i], sum);
+    return sum;
+}
+
 /* Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011. */
 HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t step, uint32_t element) {
     uint32_t c0 = element, c1 = step, c2 = 0, c3 = 0;

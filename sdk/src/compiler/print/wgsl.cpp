@@ -207,7 +207,7 @@ class WgslPrinter final : CLikePrinter {
     static std::string place_of(const Local& l) { return l.name + "_"; }
     std::string place_of(uint64_t index) const override { return place_of(body_.locals[index]); }
     std::string type_of(const Local& l) {
-        const std::string type(type_text(l.type));
+        const std::string type = type_of(l.type, l.chunk);
         switch (l.kind) {
             case LocalKind::kArray:
             case LocalKind::kVector:
@@ -223,6 +223,14 @@ class WgslPrinter final : CLikePrinter {
             default:
                 return type;
         }
+    }
+
+    std::string type_of(ScalarType type, Chunk chunk) {
+        const std::string number(type_text(type));
+        if (chunk == Chunk::kOne) return number;
+        if (is_fragment(chunk) || length_of(chunk) > 4) fail("chunks of more than four elements");
+        return "vec" + std::to_string(is_fragment(chunk) ? 4 : length_of(chunk)) + "<" + number +
+               ">";
     }
 
     std::string declaration(const Local& l) override {
@@ -270,12 +278,32 @@ class WgslPrinter final : CLikePrinter {
                 return;
             case StatementKind::kMultiplyAdd:
                 return line(place_of(s.local) + " += " + operand(s.a) + " * " + operand(s.b) + ";");
+            case StatementKind::kStoreChunk: {
+                const uint32_t numbers[] = {s.b};
+                return store_chunk(s, numbers, "4 * " + operand(s.a));
+            }
+            case StatementKind::kStoreElements:
+                return store_chunk(s, s.arguments, operand(s.a));
             case StatementKind::kBarrier:
                 return line("workgroupBarrier();");
             default:
                 break;
         }
         CLikePrinter::statement(s);
+    }
+
+    /// A chunk, or numbers, to neighbours in memory.
+    void store_chunk(const Statement& s, std::span<const uint32_t> numbers,
+                     const std::string& first) {
+        for (size_t i = 0; i < (numbers.size() == 1 ? 4 : numbers.size()); ++i) {
+            const std::string lane = std::to_string(i);
+            line(store(s.buffer, first + " + " + lane,
+                       numbers.size() == 1 ? operand(numbers[0]) + "[" + lane + "]"
+                                           : operand(numbers[i])));
+        }
+    }
+    std::string load_four(const ExprNode& n, const std::string& first) {
+        return four([&](const char* lane) { return load(n.bits, first + " + " + lane); });
     }
 
     std::string place_in(uint64_t buffer, const std::string& element) const {
@@ -308,8 +336,24 @@ class WgslPrinter final : CLikePrinter {
 
     std::string expression(uint32_t id) override {
         const ExprNode& n = node(id);
-        if (n.chunk != Chunk::kOne) fail("chunks of elements");
         switch (n.kind) {
+            case ExprKind::kLoad:
+                if (n.chunk == Chunk::kOne) break;
+                if (n.chunk != Chunk::kFour) fail("chunks of more than four elements");
+                return load_four(n, operand(n.in[0]));
+            case ExprKind::kLoadChunk:
+                if (n.chunk != Chunk::kFour) fail("chunks of more than four elements");
+                return load_four(n, "4 * " + operand(n.in[0]));
+            case ExprKind::kChunkElement:
+                return expression(n.in[0]) + "[" + expression(n.in[1]) + "]";
+            case ExprKind::kFill:
+                return call(type_of(n.type, n.chunk), expression(n.in[0]));
+            case ExprKind::kCompose:
+                return type_of(n.type, n.chunk) + "(" + list(body_.arguments_of(n)) + ")";
+            case ExprKind::kScale:
+                return operand(n.in[0]) + " * " + operand(n.in[1]);
+            case ExprKind::kDot:
+                return "dot(" + list(n.in) + ")";
             case ExprKind::kRowCount:
                 return "run.rows";
             case ExprKind::kInvocation:
@@ -324,13 +368,15 @@ class WgslPrinter final : CLikePrinter {
             case ExprKind::kMultiplyAdd:
                 return "fma(" + list(n.in) + ")";
             default:
-                return CLikePrinter::expression(id);
+                break;
         }
+        return CLikePrinter::expression(id);
     }
 
     std::string random_counter(uint32_t id) override { return call("u32", expression(id)); }
 
     std::string operation(const ExprNode& n) override {
+        if (n.chunk != Chunk::kOne && n.op != ScalarOp::kSelect) fail("operations of chunks");
         if (n.kind == ExprKind::kFitting) return call(type_text(n.type), expression(n.in[0]));
         if (n.op == ScalarOp::kSelect)
             return "select(" + expression(n.in[2]) + ", " + expression(n.in[1]) + ", " +

@@ -8,7 +8,7 @@
 #include "compiler/codegen/shared/extents.hpp"
 #include "compiler/codegen/shared/group_access.hpp"
 #include "compiler/codegen/shared/group_expressions.hpp"
-#include "compiler/codegen/shared/index_analysis.hpp"
+#include "compiler/codegen/shared/vector_access.hpp"
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/kernel/body.hpp"
 #include "compiler/kernel/function_writer.hpp"
@@ -41,6 +41,7 @@ class CustomKernelWriter {
           text_(*custom_kernel_of(graph, node_, options.caps, options.rows_capacity, measured())),
           operand_(operands_of(graph, options, *body_)),
           expressions_(graph, group, inlined),
+          access_(graph, group, options, *body_, operand_, expressions_),
           arena_(expressions_.arena()) {}
 
     KernelDraft run() {
@@ -98,7 +99,8 @@ class CustomKernelWriter {
         };
         state.store = [&](size_t k, Scalar i, Scalar value) {
             expressions_.define(node_.outputs[k], value);
-            store_all(writer, operand_, expressions_, stores_of(node_.outputs[k]), {i, {}}, i);
+            store_all(writer, operand_, expressions_, access_.stores_of(node_, node_.outputs[k]),
+                      {i, {}}, i);
         };
         state.threads = is_serial_ ? 1 : text_.local_size[0];
         state.is_serial = is_serial_;
@@ -240,23 +242,8 @@ class CustomKernelWriter {
     /// The elements are at `place`, where `element` moves; the first one is the i-th.
     void load_four(FunctionWriter& f, ValueId value, const ScalarPlace& place, Scalar element,
                    Scalar i) {
-        const ScalarNode load = expressions_.read(value, place).node();
-        const Scalar index{&arena_, load.a};
-        const IndexAnalysis analysis(arena_, element, element, 4);
-        const bool is_vector =
-            load.op == ScalarOp::kLoad && analysis.step(index) == 1 && analysis.is_aligned(index);
-        const DType in_memory = is_vector ? held(load.bits) : DType::kF64;
-        Expr four;
-        if (in_memory == DType::kF32) {
-            const uint32_t buffer = operand_(load.bits);
-            four = body_->load_chunk(Chunk::kFour, buffer, f.writer.emit(index));
-        } else if (in_memory == DType::kF16) {
-            const uint32_t buffer = operand_(load.bits);
-            four = body_->vector(f.writer.load_vector("four", buffer, f.writer.emit(index), 4));
-        } else {
-            four = body_->gather(Chunk::kFour, load_, f.writer.emit(i));
-        }
-        (void)f.finish_with(four);
+        const std::optional<Expr> four = access_.load_vector(f.writer, value, place, element);
+        (void)f.finish_with(four ? *four : body_->gather(Chunk::kFour, load_, f.writer.emit(i)));
     }
 
     void add_load_half(const std::string& name, ValueId value) {
@@ -277,15 +264,6 @@ class CustomKernelWriter {
                                 : body_->gather(Chunk::kHalves, load_, i));
     }
 
-    /// What the group stores of an output.  Of several outputs each stores itself: only the reader
-    /// of a single one can be fused.
-    std::vector<ValueId> stores_of(ValueId value) const {
-        std::vector<ValueId> stores(group_.stores);
-        if (node_.outputs.size() > 1)
-            std::erase_if(stores, [&](ValueId stored) { return stored != value; });
-        return stores;
-    }
-
     void add_store(const std::string& name, ValueId value) {
         FunctionWriter f = begin(name);
         const Scalar i = f.add_variable("i", ScalarType::kI32);
@@ -297,63 +275,24 @@ class CustomKernelWriter {
     void add_store_at(const std::string& name, ValueId value, uint32_t lanes) {
         FunctionWriter f = begin(name);
         const Coords<Scalar> at = add_coordinates(f, value);
-        if (lanes == 1) return store_at(f, value, store_place(value, at, 0));
+        if (lanes == 1) return store_at(f, value, access_.store_place(node_, value, at, 0));
         std::vector<Expr> fours;
         for (uint32_t first = 0; first < lanes; first += 4) {
             fours.push_back(f.add_chunk(first == 0 ? "v" : "after", Chunk::kFour));
         }
-        const std::vector<ValueId> stores = stores_of(value);
-        std::vector<std::vector<Expr>> contents(stores.size());
-        for (uint32_t lane = 0; lane < lanes; ++lane) {
-            const Scalar v = arena_.symbol(scalar_type(graph_.values[value].dtype));
-            f.writer.bind(v, body_->chunk_element(fours[lane / 4], body_->index(lane % 4)));
-            expressions_.define(value, v);
-            const ScalarPlace place = store_place(value, at, lane);
-            for (size_t k = 0; k < stores.size(); ++k)
-                contents[k].push_back(f.writer.emit(expressions_.read(stores[k], place)));
-        }
-        const Expr where = f.writer.emit(*store_place(value, at, 0).linear);
-        for (size_t k = 0; k < stores.size(); ++k)
-            store_vector(f.writer, stores[k], where, contents[k]);
+        std::vector<Expr> contents;
+        for (uint32_t lane = 0; lane < lanes; ++lane)
+            contents.push_back(body_->chunk_element(fours[lane / 4], body_->index(lane % 4)));
+        access_.store_vector(f.writer, node_, value, at, contents);
         (void)f.finish();
-    }
-
-    /// The place of the output's element so many behind coordinates.
-    ScalarPlace store_place(ValueId value, const Coords<Scalar>& at, uint32_t behind) {
-        const Shape& shape = graph_.values[value].shape;
-        Coords<Scalar> to = at;
-        const size_t last = at.axis.size() - 1;
-        if (behind > 0) to.axis[last] = at.axis[last] + arena_.index(behind);
-        ScalarPlace place{linear_of(arena_, {{}, to}, shape), {}};
-        // Behind a reshape coordinates mean nothing.
-        if (std::ranges::all_of(stores_of(value),
-                                [&](ValueId v) { return graph_.values[v].shape == shape; }))
-            place.coords = to;
-        return place;
     }
 
     void store_at(FunctionWriter& f, ValueId value, const ScalarPlace& place) {
         const Scalar v = f.add_variable("v", scalar_type(graph_.values[value].dtype));
         expressions_.define(value, v);
-        store_all(f.writer, operand_, expressions_, stores_of(value), place, *place.linear);
+        store_all(f.writer, operand_, expressions_, access_.stores_of(node_, value), place,
+                  *place.linear);
         (void)f.finish();
-    }
-
-    /// Neighbours in memory from element `where` on, in as few stores as the buffer allows.
-    void store_vector(KernelWriter& writer, ValueId value, Expr where,
-                      std::span<const Expr> contents) {
-        const uint32_t buffer = operand_(value);
-        const BodyBuffer to = body_->buffers[buffer];
-        if (to.held == DType::kF16) return writer.store_elements(buffer, where, contents);
-        const bool are_floats = to.held == DType::kF32 && to.dtype == DType::kF32;
-        const size_t each = are_floats ? 4 : 1;
-        for (size_t k = 0; k < contents.size(); k += each) {
-            const Expr at = k == 0 ? where : where + static_cast<int64_t>(k);
-            if (are_floats)
-                writer.store_elements(buffer, at, contents.subspan(k, each));
-            else
-                writer.store(buffer, at, contents[k]);
-        }
     }
 
     const bool is_serial_;
@@ -367,6 +306,7 @@ class CustomKernelWriter {
     const std::shared_ptr<Body> body_ = std::make_shared<Body>();
     KernelWriter::Operand operand_;
     GroupExpressions expressions_;
+    VectorAccess access_;
     ScalarArena& arena_;
     std::string macros_;     ///< names of extents, and of buffers
     bool has_rows_ = false;  ///< an extent depends on the live rows

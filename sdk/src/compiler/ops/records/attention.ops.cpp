@@ -1,31 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Scaled dot product attention. The device kernels for it and its gradient (shaders/attention) do
-// not store the scores. The decompositions, which do, define what the kernels compute; they also
-// serve gradients of gradients and sizes without a kernel.
+// Scaled dot product attention. The device kernels for it and its gradient
+// (compiler/codegen/attention) do not store the scores. The decompositions, which do, define what
+// the kernels compute; they also serve gradients of gradients and sizes without a kernel.
 
+#include "compiler/ops/kernels/attention_tiles.hpp"
 #include "compiler/ops/onnx/onnx_rules.hpp"
 #include "compiler/ops/shared/rules.hpp"
-#include "compiler/shaders/define.hpp"
-#include "compiler/shaders/shader_text.hpp"
-#include "core/driver_workarounds.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace hearth {
 
 namespace {
 
 using Tensors = std::vector<Tensor>;
-
-// Operands of the forward operator, then of the backward ones. A mask and the lengths follow if the
-// attributes announce them.
-enum Operand : int { kQuery, kKey, kValue, kForwardCount };
-enum BackwardOperand : int { kCotangent = 3, kLogTotal, kCommonPart, kBackwardCount };
 
 constexpr FixedList<AttrSpec, 12> kAttrs = {
     {"scale", AttrType::kFloat},       {"softcap", AttrType::kFloat, 0},
@@ -59,7 +50,7 @@ Status check_operands(const InferContext& call, int fixed_count) {
     if (q[3].is_batch || v[3].is_batch || q[3].count < 1 || v[3].count < 1)
         return invalid_argument("the width of heads must be fixed and positive");
     HEARTH_TRY(check_shape(scores_shape(q, k)));
-    for (int i = kQuery; i <= kValue; ++i)
+    for (int i : {kQuery, kKey, kValue})
         if (call.dtype(i) != call.dtype(kQuery) || !is_floating(call.dtype(i)))
             return invalid_argument("q, k and v must have one floating-point type");
     int next = fixed_count;
@@ -87,18 +78,18 @@ Status check_operands(const InferContext& call, int fixed_count) {
 }
 
 Status infer_attention(InferContext& call) {
-    HEARTH_TRY(check_operands(call, kForwardCount));
+    HEARTH_TRY(check_operands(call, kAttentionForwardCount));
     const Shape& q = call.shape(kQuery);
     call.outputs.push_back({call.dtype(kQuery), {q[0], q[1], q[2], call.shape(kValue)[3]}});
     return call.one(wide(call.dtype(kQuery)), {q[0], q[1], q[2]});
 }
 
 Status check_backward(const InferContext& call) {
-    HEARTH_TRY(check_operands(call, kBackwardCount));
+    HEARTH_TRY(check_operands(call, kAttentionBackwardCount));
     const Shape &q = call.shape(kQuery), &v = call.shape(kValue);
     const Shape rows{q[0], q[1], q[2]};
-    if (call.shape(kCotangent) != Shape{q[0], q[1], q[2], v[3]} || call.shape(kLogTotal) != rows ||
-        call.shape(kCommonPart) != rows)
+    if (call.shape(kAttentionCotangent) != Shape{q[0], q[1], q[2], v[3]} ||
+        call.shape(kLogTotal) != rows || call.shape(kCommonPart) != rows)
         return invalid_argument("cotangent, sums and q do not fit together");
     return {};
 }
@@ -187,7 +178,7 @@ Scores scores_of(const Operands& o) {
 }
 
 Tensors decompose_attention(DecomposeContext& d) {
-    const Operands o(d.attrs, d.inputs, kForwardCount);
+    const Operands o(d.attrs, d.inputs, kAttentionForwardCount);
     const Tensor shown = scores_of(o).shown;
     const Tensor largest = max(shown, {-1}, true);
     const Tensor shift = where(is_inf(largest, false, true), 0.0, largest);
@@ -213,7 +204,7 @@ Slopes slopes_of(const Operands& o, std::span<const Tensor> in) {
     const Tensor hidden = is_inf(s.shown, false, true);
     Slopes result;
     result.weights = where(hidden, 0.0, exp(where(hidden, 0.0, s.shown) - per_row(in[kLogTotal])));
-    const Tensor g = to_dtype(in[kCotangent], o.q.dtype());
+    const Tensor g = to_dtype(in[kAttentionCotangent], o.q.dtype());
     result.to_shown = result.weights * (matmul(g, o.v, false, true) - per_row(in[kCommonPart]));
     const double softcap = o.attrs.real("softcap");
     result.to_product = result.to_shown * o.attrs.real("scale");
@@ -223,16 +214,16 @@ Slopes slopes_of(const Operands& o, std::span<const Tensor> in) {
 }
 
 Tensors decompose_backward_queries(DecomposeContext& d) {
-    const Operands o(d.attrs, d.inputs, kBackwardCount);
+    const Operands o(d.attrs, d.inputs, kAttentionBackwardCount);
     const Tensor to_q = matmul(slopes_of(o, d.inputs).to_product, o.k);
     return {to_dtype(to_q, d.in(kQuery).dtype())};
 }
 
 Tensors decompose_backward_keys(DecomposeContext& d) {
-    const Operands o(d.attrs, d.inputs, kBackwardCount);
+    const Operands o(d.attrs, d.inputs, kAttentionBackwardCount);
     const Slopes slopes = slopes_of(o, d.inputs);
     const int64_t heads = d.in(kKey).dim(1).count;
-    const Tensor g = to_dtype(d.in(kCotangent), o.q.dtype());
+    const Tensor g = to_dtype(d.in(kAttentionCotangent), o.q.dtype());
     const Tensor to_k = Operands::gathered(matmul(slopes.to_product, o.q, true, false), heads);
     const Tensor to_v = Operands::gathered(matmul(slopes.weights, g, true, false), heads);
     return {to_dtype(to_k, d.in(kKey).dtype()), to_dtype(to_v, d.in(kValue).dtype())};
@@ -245,7 +236,7 @@ Tensors attention_vjp(VjpContext& v) {
     const Tensor g = to_dtype(v.cotangent(0), y.dtype());
     Tensors in{v.in(kQuery),   v.in(kKey), v.in(kValue),
                v.cotangent(0), v.out(1),   sum(g * y, {-1}) - v.cotangent(1)};
-    const std::span<const Tensor> extra = v.inputs.subspan(kForwardCount);
+    const std::span<const Tensor> extra = v.inputs.subspan(kAttentionForwardCount);
     in.insert(in.end(), extra.begin(), extra.end());
     const Tensors to_q = apply(op("attention_backward_queries"), in, v.attrs);
     const Tensors to_kv = apply(op("attention_backward_keys"), in, v.attrs);
@@ -254,199 +245,12 @@ Tensors attention_vjp(VjpContext& v) {
     if (v.attrs.flag("mask") && is_floating(extra[0].dtype())) {
         // The gradient of an additive mask has the size of the scores. Dead code elimination
         // removes it if unused.
-        const Tensor to_mask = slopes_of(Operands(v.attrs, in, kBackwardCount), in).to_shown;
-        all[kForwardCount] = to_dtype(sum_to_shape(to_mask, extra[0].shape()), extra[0].dtype());
+        const Tensor to_mask =
+            slopes_of(Operands(v.attrs, in, kAttentionBackwardCount), in).to_shown;
+        all[kAttentionForwardCount] =
+            to_dtype(sum_to_shape(to_mask, extra[0].shape()), extra[0].dtype());
     }
     return all;
-}
-
-// --- Kernels ---
-
-constexpr int64_t kThreads = 128;      // of a workgroup
-constexpr int64_t kWideThreads = 256;  // of a workgroup with wide tiles
-
-/// Queries and keys that a workgroup holds at a time.
-struct Tiles {
-    int64_t queries = 0, keys = 0, lanes = 0;
-
-    int64_t threads(int rows) const { return lanes * (rows == kKey ? keys : queries); }
-};
-
-/// Rows and columns, the best first if there is enough work. Tall tiles read the columns less
-/// often; wide ones need fewer barriers.
-using TileSizes = std::array<std::array<int64_t, 2>, 10>;
-constexpr TileSizes kSizes{
-    {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {8, 32}, {8, 16}, {8, 8}, {4, 32}, {8, 4}, {4, 4}}};
-/// For GPUs.
-constexpr TileSizes kWideSizes{{{32, 128},
-                                {32, 64},
-                                {16, 128},
-                                {16, 64},
-                                {8, 128},
-                                {8, 64},
-                                {8, 32},
-                                {8, 16},
-                                {4, 16},
-                                {4, 4}}};
-
-/// Returns the tiles whose shared memory, `count` floats, fits: first the largest that occupies the
-/// whole device and lets workgroups share a unit, or the one with the most workgroups if none does;
-/// then the others. Empty if none fits. rows: the operand (queries or keys) whose sequence the workgroups tile.
-template <class F>
-std::vector<Tiles> tiles_that_fit(const KernelRuleContext& call, int rows,
-                                  std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
-                                  F count) {
-    if (max_workgroup_size(call.caps) < threads) return {};
-    const int64_t enough_groups = device_model(call.caps).enough_groups();
-    const Shape& s = call.shape(rows);
-    const auto live_rows = static_cast<int64_t>(call.max_batch_size);
-    const int64_t pairs = s[0].resolve(live_rows) * s[1].resolve(live_rows),
-                  length = s[2].resolve(live_rows);
-    const int64_t good_bytes = device_model(call.caps).shared_budget(threads);
-    std::vector<Tiles> all;
-    size_t chosen = 0;
-    int64_t most_groups = 0;
-    for (const auto& [tall, wide] : sizes) {
-        const Tiles tiles =
-            rows == kKey ? Tiles{wide, tall, threads / tall} : Tiles{tall, wide, threads / tall};
-        const int64_t bytes = count(tiles) * static_cast<int64_t>(sizeof(float));
-        if (bytes > call.caps.max_compute_shared_memory_size) continue;
-        const int64_t groups = pairs * ((length + tall - 1) / tall);
-        if (bytes <= good_bytes && groups > most_groups && most_groups < enough_groups) {
-            chosen = all.size();
-            most_groups = groups;
-        }
-        all.push_back(tiles);
-    }
-    if (most_groups == 0 && !all.empty()) chosen = all.size() - 1;
-    if (!all.empty())
-        std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(chosen),
-                    all.begin() + static_cast<std::ptrdiff_t>(chosen) + 1);
-    return all;
-}
-
-/// An exact float literal of GLSL.
-std::string literal(double value) {
-    std::array<char, 64> text{};
-    std::snprintf(text.data(), text.size(), "%.9g", value);
-    std::string s(text.data());
-    return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
-}
-
-/// Returns `hint` ("[[unroll]]"), or `otherwise` where a driver workaround keeps loops rolled.
-std::string unless_rolled(const KernelRuleContext& call, const char* hint, const char* otherwise) {
-    return kRolledLoops.is_needed(call.caps) ? otherwise : hint;
-}
-
-std::string constants(const KernelRuleContext& call, const Tiles& tiles, size_t fixed_count,
-                      int rows) {
-    const Shape &q = call.shape(kQuery), &k = call.shape(kKey), &v = call.shape(kValue);
-    const Attrs& a = call.attrs;
-    std::string text =
-        "#extension GL_EXT_control_flow_attributes : require\n" + define("HEADS", q[1].count) +
-        define("KEY_HEADS", k[1].count) + define("D", q[3].count) + define("DV", v[3].count) +
-        define("TILE_Q", tiles.queries) + define("TILE_K", tiles.keys) +
-        define("LANES", tiles.lanes) + define("THREADS", tiles.threads(rows)) +
-        define("UNROLL", unless_rolled(call, "[[unroll]]", "")) +
-        define("UNROLL_ROWS", unless_rolled(call, "[[unroll]]", "[[dont_unroll]]")) +
-        define("ROLLED", unless_rolled(call, "", "[[dont_unroll]]")) +
-        define("SCALE", literal(a.real("scale"))) + define("SOFTCAP", literal(a.real("softcap"))) +
-        define("CAUSAL", a.integer("causal")) +
-        define("LEFT", "(" + std::to_string(a.integer("left")) + ")") +
-        define("RIGHT", "(" + std::to_string(a.integer("right")) + ")") +
-        define("PAST", "(" + std::to_string(a.integer("past")) + ")") +
-        define("QUERIES", "in0_dim2") + define("KEYS", "in1_dim2") +
-        define("PAIRS", "(in0_dim0 * HEADS)") + define("KEY_PAIRS", "(in1_dim0 * KEY_HEADS)");
-    size_t next = fixed_count;
-    text += define("HAS_MASK", a.integer("mask"));
-    if (a.flag("mask")) {
-        const std::string in = "in" + std::to_string(next);
-        const Shape& mask = call.inputs[next].shape;
-        const auto place = [&mask](int axis, const char* coordinate) {
-            return std::string(mask[axis].is_one() ? "0" : coordinate);
-        };
-        text += define("MASK_AT(b, h, i, j)", in + "(((" + place(0, "(b)") + " * " + in +
-                                                  "_dim1 + " + place(1, "(h)") + ") * " + in +
-                                                  "_dim2 + " + place(2, "(i)") + ") * " + in +
-                                                  "_dim3 + " + place(3, "(j)") + ")");
-        text += define("MASK_IS_BOOL", int64_t{call.inputs[next].dtype == DType::kBool});
-        ++next;
-    }
-    text += define("HAS_LENGTHS", a.integer("lengths"));
-    if (a.flag("lengths")) text += define("LENGTH_AT(b)", "int(in" + std::to_string(next) + "(b))");
-    return text + std::string(shader_text("attention/scores.glsl"));
-}
-
-/// A kernel with a workgroup for each tile of the sequence of operand `rows` (queries or keys).
-CustomKernel tiled_kernel(const KernelRuleContext& call, const Tiles& tiles, size_t fixed_count,
-                          int rows, std::string_view name) {
-    const Shape& s = call.shape(rows);
-    const int64_t tile = rows == kQuery ? tiles.queries : tiles.keys;
-    CustomKernel kernel;
-    kernel.name = "attention_" + std::string(name);
-    kernel.glsl = constants(call, tiles, fixed_count, rows) +
-                  std::string(shader_text("attention/" + std::string(name) + ".comp"));
-    // Both backward kernels also read the cotangent; the one for keys stores two results.
-    kernel.helpers = {"in0_four_at", "in1_four_at", "in2_four_at", "out0_four_at", "math.glsl"};
-    if (fixed_count == kBackwardCount) kernel.helpers.push_back("in3_four_at");
-    if (rows == kKey) kernel.helpers.push_back("out1_four_at");
-    kernel.local_size = {static_cast<uint32_t>(tile * tiles.lanes), 1, 1};
-    kernel.grid[0] = {Dim(s[0].count * s[1].count, s[0].is_batch), 1};
-    kernel.grid[1] = {s[2], static_cast<uint32_t>(tile)};
-    const Dim scores = scores_shape(call.shape(kQuery), call.shape(kKey)).element_count();
-    const uint64_t count =
-        static_cast<uint64_t>(scores.count) * (scores.is_batch ? call.max_batch_size : 1);
-    kernel.flops = 2 * count *
-                   static_cast<uint64_t>(call.shape(kQuery)[3].count + call.shape(kValue)[3].count);
-    return kernel;
-}
-
-/// Tiles for one of the kernels, the shipped choice first. rows: kQuery or kKey, the operand whose
-/// sequence the workgroups tile.
-std::vector<Tiles> tiles_for(const KernelRuleContext& call, int rows, bool is_backward) {
-    const auto row_floats = [&call](int operand) {
-        return (call.shape(operand)[3].count + 3) / 4 * 4 + 4;
-    };
-    const auto floats = [&](const Tiles& t) {
-        const int64_t both = (t.queries + t.keys) * row_floats(kQuery);
-        const int64_t values = (is_backward ? t.queries + t.keys : t.keys) * row_floats(kValue);
-        const int64_t scores =
-            rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
-        return both + values + scores + 5 * t.threads(rows);
-    };
-    const bool is_narrow =
-        hearth::is_software(call.caps) || max_workgroup_size(call.caps) < kWideThreads;
-    return tiles_that_fit(call, rows, is_narrow ? kSizes : kWideSizes,
-                          is_narrow ? kThreads : kWideThreads, floats);
-}
-
-/// Returns the kernel with the tiles that the call names, or with the shipped choice.
-std::optional<CustomKernel> kernel_with_tiles(const KernelRuleContext& call, size_t fixed_count,
-                                              int rows, std::string_view name) {
-    const std::vector<Tiles> all = tiles_for(call, rows, fixed_count == kBackwardCount);
-    if (all.empty()) return {};
-    std::vector<std::string> variants;
-    for (const Tiles& tiles : all)
-        variants.push_back("tiles of " + std::to_string(tiles.queries) + " queries and " +
-                           std::to_string(tiles.keys) + " keys");
-    const auto named = std::ranges::find(variants, call.variant);
-    const auto index = named == variants.end() ? 0 : named - variants.begin();
-    CustomKernel kernel =
-        tiled_kernel(call, all[static_cast<size_t>(index)], fixed_count, rows, name);
-    kernel.variants = std::move(variants);
-    return kernel;
-}
-
-std::optional<CustomKernel> forward_kernel(const KernelRuleContext& call) {
-    return kernel_with_tiles(call, kForwardCount, kQuery, "forward");
-}
-
-std::optional<CustomKernel> backward_queries_kernel(const KernelRuleContext& call) {
-    return kernel_with_tiles(call, kBackwardCount, kQuery, "backward_queries");
-}
-
-std::optional<CustomKernel> backward_keys_kernel(const KernelRuleContext& call) {
-    return kernel_with_tiles(call, kBackwardCount, kKey, "backward_keys");
 }
 
 // --- Samples ---
@@ -551,9 +355,9 @@ constinit const OpDef kOps[] = {
                    {"v and, as the attributes say, mask and lengths", TypeClass::kAny, true}},
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
+        .traits = {.attention = AttentionPass::kForward},
         .infer = infer_attention,
         .decompose = decompose_attention,
-        .kernel = forward_kernel,
         .vjp = attention_vjp,
         .onnx = {{"Attention", 23, import_attention}},
         .samples = [](Samples& s) { add_samples(s, false); },
@@ -565,12 +369,12 @@ constinit const OpDef kOps[] = {
         .inputs = kBackwardInputs,
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
+        .traits = {.attention = AttentionPass::kBackwardQueries},
         .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_backward(call));
             return same_as_input(call);
         },
         .decompose = decompose_backward_queries,
-        .kernel = backward_queries_kernel,
         .vjp = [](VjpContext& v) { return vjp_of(decompose_backward_queries, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
         // Sums over all keys or queries of products of sums: rounding errors accumulate.
@@ -582,13 +386,13 @@ constinit const OpDef kOps[] = {
         .inputs = kBackwardInputs,
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
+        .traits = {.attention = AttentionPass::kBackwardKeys},
         .infer = [](InferContext& call) -> Status {
             HEARTH_TRY(check_backward(call));
             for (int i : {kKey, kValue}) call.outputs.push_back({call.dtype(i), call.shape(i)});
             return {};
         },
         .decompose = decompose_backward_keys,
-        .kernel = backward_keys_kernel,
         .vjp = [](VjpContext& v) { return vjp_of(decompose_backward_keys, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
         // Sums over all keys or queries of products of sums: rounding errors accumulate.
@@ -668,7 +472,7 @@ Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& v, const
         return failed_like(q);
     for (const char* flag : {"mask", "lengths"})
         if (!call->attrs.has(flag)) call->attrs.set(flag, int64_t{0});
-    const Scores s = scores_of(Operands(call->attrs, call->in, kForwardCount));
+    const Scores s = scores_of(Operands(call->attrs, call->in, kAttentionForwardCount));
     const std::array<Tensor, 3> stages{s.scaled, s.capped, s.shown};
     const Tensor found =
         stage == AttentionStage::kWeights ? softmax(s.shown) : stages[static_cast<size_t>(stage)];
