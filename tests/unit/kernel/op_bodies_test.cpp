@@ -6,6 +6,7 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ops/kernels/attention_tiles.hpp"
+#include "compiler/ops/kernels/gru_walk.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -22,9 +23,11 @@ bool is_a_body(const OpDef& op, const Variant& variant, const DeviceCaps& caps) 
     const std::vector<Node>& nodes = variant.graph.nodes;
     return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) {
         if (n.op != &op || op.writes_in_place) return false;
-        return op.traits.attention != AttentionPass::kNone
-                   ? !attention_tiles(variant.graph, n, caps, 64).empty()
-                   : has_body(variant.graph, n, caps, 64);
+        if (op.traits.attention != AttentionPass::kNone)
+            return !attention_tiles(variant.graph, n, caps, 64).empty();
+        if (op.traits.walk != WindowWalk::kNone)
+            return GruWalk::of_kernel(variant.graph, n, caps, 64).has_value();
+        return has_body(variant.graph, n, caps, 64);
     });
 }
 

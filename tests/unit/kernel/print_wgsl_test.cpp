@@ -64,7 +64,8 @@ TEST_P(KernelsInWgsl, AreAcceptedByWebGpusCompiler) {
 
 INSTANTIATE_TEST_SUITE_P(Of, KernelsInWgsl,
                          testing::Values("attention", "attention_backward_queries",
-                                         "attention_backward_keys"),
+                                         "attention_backward_keys", "gru_window",
+                                         "gru_window_backward"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

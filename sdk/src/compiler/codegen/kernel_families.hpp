@@ -10,6 +10,7 @@
 namespace hearth {
 
 extern const KernelFamily kAttentionFamily;
+extern const KernelFamily kGruFamily;
 extern const KernelFamily kMatmulFamily;
 extern const KernelFamily kDepthwiseConvFamily;
 extern const KernelFamily kConvFamily;

@@ -9,6 +9,7 @@
 #include "compiler/ops/kernels/attention_tiles.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 #include "compiler/ops/kernels/cpu_windows.hpp"
+#include "compiler/ops/kernels/gru_walk.hpp"
 #include "compiler/ops/shared/rules.hpp"
 #include "compiler/passes/pass.hpp"
 #include "core/device_model.hpp"
@@ -30,6 +31,8 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
     if (node.op->traits.attention != AttentionPass::kNone)
         return attention_tiles(graph, node, options.caps, options.max_batch_size).empty();
+    if (node.op->traits.walk != WindowWalk::kNone)
+        return !GruWalk::of_kernel(graph, node, options.caps, options.max_batch_size);
     if (has_depthwise_kernel(graph, node, options.caps) ||
         has_strip_kernel(graph, node, options.caps))
         return false;

@@ -303,6 +303,16 @@ class CPrinter final : CLikePrinter {
         });
     }
 
+    /// Whether a break or continue is for a loop around these statements.  If invocations meet in that loop, all of them
+    /// leave it together.
+    static bool leaves_loop(std::span<const Statement> statements) {
+        return std::any_of(statements.begin(), statements.end(), [](const Statement& s) {
+            return s.kind == StatementKind::kBreak || s.kind == StatementKind::kContinue ||
+                   (s.kind != StatementKind::kFor &&
+                    (leaves_loop(s.body) || leaves_loop(s.otherwise)));
+        });
+    }
+
     void for_each_invocation() {
         line("for (invocation = 0; invocation < " + std::to_string(body_.threads) +
              "; ++invocation) {");
@@ -321,7 +331,7 @@ class CPrinter final : CLikePrinter {
             if (has_barrier(statements[i])) last_barrier = i;
         // Who returns before a barrier does so with all others: verify_body() has seen to that.
         const auto is_met = [&](size_t i) {
-            return has_barrier(statements[i]) ||
+            return has_barrier(statements[i]) || leaves_loop(statements.subspan(i, 1)) ||
                    (i < last_barrier && has_return(statements.subspan(i, 1)));
         };
         for (size_t i = 0; i < statements.size();) {
@@ -387,6 +397,10 @@ class CPrinter final : CLikePrinter {
                 }
                 ends_early_ = true;
                 return line("goto end;");
+            case StatementKind::kBreak:
+                return line("break;");
+            case StatementKind::kContinue:
+                return line("continue;");
             case StatementKind::kFor:
                 line(loop_head(s));
                 ++depth_;
@@ -606,12 +620,6 @@ class CPrinter final : CLikePrinter {
                             called(s.function, s.arguments) + ";");
             case StatementKind::kReturn:
                 return leave(s);
-            case StatementKind::kContinue:
-                if (!stands_alone_ && !in_loop_) fail("a loop's next turn before a barrier");
-                break;
-            case StatementKind::kBreak:
-                if (!stands_alone_ && !in_loop_) fail("a loop left before a barrier");
-                break;
             case StatementKind::kBarrier:
                 HEARTH_ASSERT(false && "barriers are where all invocations come together");
                 return;

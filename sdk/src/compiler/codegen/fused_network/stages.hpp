@@ -9,6 +9,7 @@
 #include "compiler/codegen/fused_network/frame.hpp"
 #include "compiler/codegen/fused_network/scope.hpp"
 #include "compiler/codegen/fused_network/weights.hpp"
+#include "compiler/codegen/recurrent/gru_steps.hpp"
 
 #include <memory>
 
@@ -183,52 +184,22 @@ class RowSumStage final : public Stage {
 
 /// Goes through the rows of windows, one after the other: a GRU, or its backpropagation through time
 /// (compiler/ops/kernels/gru_walk.hpp).  A tile holds whole windows.
-class WalkStage final : public Stage {
+class WalkStage final : public Stage, GruSteps {
   public:
     WalkStage(NetworkFrame& frame, const NetworkStage& stage);
     std::vector<Statement> write() override;
 
   private:
-    /// A row of the tile, and of the whole.
-    struct Row {
-        Expr in_tile, in_whole;
-    };
-
     void put_zeros_behind();
-    void go_forward();
-    void first_states();
-    void sums_forward();
-    void gates_forward(Expr step);
-    void go_backward();
-    void cotangents(Expr step);
-    Expr cotangent_of_state(Expr step, Expr e, const Row& row);
-    void sums_backward();
-    /// Brings the weights that a thread multiplies by into its registers.
-    void hold_weights();
+    void read(size_t input, std::initializer_list<Expr> place, Expr to, const Row& row) override;
+    void store(size_t output, Expr content, Expr inner, const Row& row) override;
+    bool asks_for(size_t output) const override;
+    Expr load_from_memory(size_t input, Expr element) override;
+    void store_in_memory(size_t output, Expr element, Expr content) override;
+    Expr shared(Expr i) const override;
+    void put_shared(Expr i, Expr value) override;
 
-    Expr each_unit();
-    Expr each_task();
-    /// For each of so many: "gate".
-    Expr each_gate(int count);
-    Row row_of_step(Expr e, Expr step);
-    Expr element_of_gate(Expr gate, Expr j);
-    Expr element_in_memory(const Row& row, Expr gate, Expr j);
-    /// Sets `to` to an element of the node's operand; coordinates: in its first axis a row, if it has one.
-    void read(size_t input, std::initializer_list<Expr> place, Expr to, const Row& row = {});
-    Expr read_weight(size_t input, Expr line, Expr column, Expr condition = {});
-    void read_reset(size_t input, Expr to, const Row& row);
-    void store(ValueId v, Expr content, Expr inner, const Row& row);
-
-    /// Float `i` of what the walk keeps behind so many floats for each unit.
-    Expr place(int64_t of_units, Expr i) const;
-    Expr number(double value) const { return frame_.body->constant(value, ScalarType::kF32); }
-    Expr at(Expr chunk, Expr index) const { return frame_.body->chunk_element(chunk, index); }
-    Expr at(Expr chunk, int64_t i) const { return at(chunk, frame_.index(i)); }
-
-    const RowWalk& plan_;
-    const GruWalk& walk_;
     KernelWriter writer_;
-    Expr held_;
 };
 
 }  // namespace hearth

@@ -1,21 +1,21 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes the GLSL of a workgroup's walk through the steps of a GRU.
-
 #include "compiler/ops/kernels/gru_walk.hpp"
 
-#include "compiler/shaders/define.hpp"
-#include "compiler/shaders/shader_text.hpp"
 #include "core/device_model.hpp"
 
+#include <hearth/op/op_def.hpp>
+
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 namespace hearth {
 
 namespace {
+
+/// Beyond this, a step has enough arithmetic for a separate matrix product, which shares weights
+/// between all sequences; here each workgroup reads all weights.
+constexpr int64_t kMostHidden = 256;
 
 int ceil_of(int64_t a, int64_t b) {
     return static_cast<int>((a + b - 1) / b);
@@ -52,49 +52,29 @@ int64_t GruWalk::shared_floats() const {
     return is_backward ? all * (4 + slices) : all * (1 + 3 * slices);
 }
 
-std::string gru_walk_text(const GruWalk& walk, const GruAccess& access, int64_t shared_offset) {
-    const int64_t units = walk.units();
-    std::vector<std::pair<std::string_view, std::string>> names = {
-        {"HIDDEN", std::to_string(walk.hidden)},
-        {"STEPS", std::to_string(walk.steps)},
-        {"UNITS", std::to_string(units)},
-        {"THREADS", std::to_string(walk.threads)},
-        {"SLICES", std::to_string(walk.slices)},
-        {"TASKS", std::to_string(units * walk.slices)},
-        {"EACH", std::to_string(walk.terms_each())},
-        {"HELD", walk.held ? "1" : "0"},
-        {"READ_WEIGHT", access.read_weight},
-        {"READ_RESET", access.read_reset},
-        {"STORE", access.store},
-    };
-    const auto add = [&](std::string_view name, std::string value) {
-        names.emplace_back(name, std::move(value));
-    };
-    const auto place = [&](int64_t of_units) {
-        return std::to_string(shared_offset + of_units * units);
-    };
-    if (walk.is_backward) {
-        add("DIRECT", place(0));
-        add("LINES", place(1));
-        add("SUMS", place(4));
-        add("READ_COTANGENT", access.read_cotangent);
-        add("READ_BEFORE", access.read_before);
-        add("READ_GATES", access.read_gates);
-        add("STORE_START", access.store_start);
-        add("LAST_STEP", access.store_start.empty() ? "0" : "-1");
-    } else {
-        add("STATE", place(0));
-        add("SUMS", place(1));
-        add("READ_START", access.read_start);
-        add("READ_FROM_X", access.read_from_x);
-        add("READ_BIAS", access.read_bias);
-    }
-    std::string text;
-    for (const auto& [name, value] : names) text += define(name, value);
-    text += shader_text(walk.is_backward ? "recurrent/gru_backward.glsl"
-                                         : "recurrent/gru_forward.glsl");
-    for (const auto& [name, value] : names) text += "#undef " + std::string(name) + "\n";
-    return text;
+std::optional<GruWalk> GruWalk::of_kernel(const Graph& graph, const Node& node,
+                                          const DeviceCaps& caps, uint64_t max_batch_size) {
+    constexpr int64_t kMostThreads = 256;
+    const bool is_backward = node.op->traits.walk == WindowWalk::kBackward;
+    const Value& rows = graph.value(node.inputs[0]);
+    const size_t weight = is_backward ? size_t{kGruBackWeight} : size_t{kGruWeight};
+    const int64_t hidden = graph.value(node.inputs[weight]).shape[1].count,
+                  length = node.attrs.integer("length");
+    // A CPU's products of matrices are faster than a workgroup whose invocations take turns.
+    if (device_model(caps).keeps_bodies || rows.dtype == DType::kF64 || hidden > kMostHidden)
+        return {};
+    const Dim windows{rows.shape[0].count / length, rows.shape[0].is_batch};
+    const auto threads =
+        static_cast<int>(std::min<int64_t>(kMostThreads, max_workgroup_size(caps)));
+    // Narrow states leave room for several sequences per workgroup once the device is occupied.
+    const int64_t many =
+        windows.resolve(static_cast<int64_t>(max_batch_size)) / device_model(caps).enough_groups();
+    const auto sequences =
+        static_cast<int>(std::clamp<int64_t>(many, 1, std::max<int64_t>(1, threads / hidden)));
+    const GruWalk walk = of(is_backward, hidden, length, sequences, threads, caps);
+    const int64_t bytes = walk.shared_floats() * static_cast<int64_t>(sizeof(float));
+    if (bytes > caps.max_compute_shared_memory_size) return {};
+    return walk;
 }
 
 }  // namespace hearth

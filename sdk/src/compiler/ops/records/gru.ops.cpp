@@ -2,28 +2,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A GRU over windows of a fixed number of steps, and backpropagation through them, each as one
-// kernel that iterates over time (shaders/recurrent). The rows of a window are consecutive; x's
+// kernel that iterates over time (compiler/codegen/recurrent). The rows of a window are consecutive; x's
 // contribution to the gates is one matrix product over all rows, computed before. The step-by-step
 // decompositions define what the kernels compute. They also serve gradients of gradients and cases
-// without a kernel: states wider than kMostHidden, f64, and devices with too little shared memory.
+// without a kernel: states wider than 256, f64, and devices with too little shared memory.
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/kernels/gru_walk.hpp"
 #include "compiler/ops/shared/rules.hpp"
-#include "compiler/shaders/define.hpp"
-#include "core/device_model.hpp"
-
-#include <algorithm>
 
 namespace hearth {
 
 namespace {
 
 using Tensors = std::vector<Tensor>;
-
-/// Beyond this, a step has enough arithmetic for a separate matrix product, which shares weights
-/// between all sequences; here each workgroup reads all weights.
-constexpr int64_t kMostHidden = 256;
 
 constexpr FixedList<AttrSpec, 12> kAttrs = {{"length", AttrType::kInteger},
                                             {"resets", AttrType::kInteger, 0}};
@@ -229,78 +221,6 @@ Tensors window_vjp(VjpContext& v) {
     return all;
 }
 
-// --- Single kernel ---
-
-/// rows: shape of the first operand.
-std::optional<CustomKernel> walk_kernel(const KernelRuleContext& call, bool is_backward,
-                                        const Shape& weight, const GruAccess& access) {
-    constexpr int64_t kMostThreads = 256;
-    const Shape& rows = call.shape(0);
-    const int64_t hidden = weight[1].count, length = length_of(call.attrs);
-    if (call.inputs[0].dtype == DType::kF64 || hidden > kMostHidden) return {};
-    const Dim windows = windows_of(rows, length);
-    const auto capacity = static_cast<int64_t>(call.max_batch_size);
-    const auto threads =
-        static_cast<int>(std::min<int64_t>(kMostThreads, max_workgroup_size(call.caps)));
-    // Narrow states leave room for several sequences per workgroup once the device is occupied.
-    const int64_t many = windows.resolve(capacity) / device_model(call.caps).enough_groups();
-    const auto sequences =
-        static_cast<int>(std::clamp<int64_t>(many, 1, std::max<int64_t>(1, threads / hidden)));
-    const GruWalk walk = GruWalk::of(is_backward, hidden, length, sequences, threads, call.caps);
-    const int64_t bytes = walk.shared_floats() * static_cast<int64_t>(sizeof(float));
-    if (bytes > call.caps.max_compute_shared_memory_size) return {};
-
-    CustomKernel text;
-    text.name = is_backward ? "gru_backward" : "gru_forward";
-    const std::string tile = std::to_string(sequences * length);
-    text.glsl = "#extension GL_EXT_control_flow_attributes : require\n" +
-                define("UNROLL", std::string("[[unroll]]")) + "shared float pool[" +
-                std::to_string(walk.shared_floats()) +
-                "];\n#define SHARED(i) pool[i]\n#define PUT_SHARED(i, value) pool[i] = value\n"
-                "void main() {\n"
-                "    const int tid = int(gl_LocalInvocationID.x), last_row = in0_dim0 - 1;\n"
-                "    for (int first = int(gl_WorkGroupID.x) * " +
-                tile + "; first <= last_row; first += int(gl_NumWorkGroups.x) * " + tile + ")\n" +
-                gru_walk_text(walk, access, 0) + "}\n";
-    if (!is_backward) text.helpers = {"math.glsl"};
-    text.local_size = {static_cast<uint32_t>(threads), 1, 1};
-    text.grid[0] = {windows, static_cast<uint32_t>(sequences)};
-    text.flops = static_cast<uint64_t>(6 * hidden * hidden * rows[0].resolve(capacity));
-    return text;
-}
-
-constexpr const char* kReadReset = "is_reset = bool(in4(reset_row));";
-
-std::optional<CustomKernel> forward_kernel(const KernelRuleContext& call) {
-    GruAccess access;
-    access.read_weight = "weight = in1(line * HIDDEN + column);";
-    access.read_start = "state = in3(window * HIDDEN + j);";
-    access.read_from_x =
-        "for (int gate = 0; gate < 3; ++gate) x[gate] = in0((row * 3 + gate) * HIDDEN + j);";
-    access.read_bias = "for (int gate = 0; gate < 3; ++gate) y[gate] = in2(gate * HIDDEN + j);";
-    if (call.attrs.flag("resets")) access.read_reset = kReadReset;
-    access.store =
-        "if (first + r <= last_row) { out0(row * HIDDEN + j, h); out1(row * HIDDEN + j, before); "
-        "for (int gate = 0; gate < 4; ++gate) out2((row * 4 + gate) * HIDDEN + j, gates[gate]); }";
-    return walk_kernel(call, false, call.shape(kGruWeight), access);
-}
-
-std::optional<CustomKernel> backward_kernel(const KernelRuleContext& call) {
-    GruAccess access;
-    access.read_weight = "weight = in3(line * HIDDEN + column);";
-    access.read_cotangent = "g = in0(row * HIDDEN + j);";
-    access.read_before = "before = in1(row * HIDDEN + j);";
-    access.read_gates =
-        "for (int gate = 0; gate < 4; ++gate) gates[gate] = in2((row * 4 + gate) * HIDDEN + j);";
-    if (call.attrs.flag("resets")) access.read_reset = kReadReset;
-    access.store =
-        "if (first + r <= last_row) for (int gate = 0; gate < 3; ++gate) { "
-        "out0((row * 3 + gate) * HIDDEN + j, to_x[gate]); "
-        "out1((row * 3 + gate) * HIDDEN + j, to_hidden[gate]); }";
-    access.store_start = "if (first + r <= last_row) out2(window * HIDDEN + j, back);";
-    return walk_kernel(call, true, call.shape(kGruBackWeight), access);
-}
-
 // --- Samples ---
 
 struct Case {
@@ -352,7 +272,6 @@ constinit const OpDef kOps[] = {
         .traits = {.walk = WindowWalk::kForward},
         .infer = infer_window,
         .decompose = decompose_window,
-        .kernel = forward_kernel,
         .vjp = window_vjp,
         .samples = [](Samples& s) { add_samples(s, false); },
         // Errors of one step grow through the following ones.
@@ -372,7 +291,6 @@ constinit const OpDef kOps[] = {
         .traits = {.walk = WindowWalk::kBackward},
         .infer = infer_backward,
         .decompose = decompose_backward,
-        .kernel = backward_kernel,
         .vjp = [](VjpContext& v) { return vjp_of(decompose_backward, v); },
         .samples = [](Samples& s) { add_samples(s, true); },
         .tolerance = {.f32 = 5e-5},
