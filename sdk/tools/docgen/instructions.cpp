@@ -46,8 +46,7 @@ std::string chunks_of(const ExpressionInstruction& row) {
          chunk = static_cast<Chunk>(static_cast<int>(chunk) + 1))
         if (row.gives.has(chunk))
             text += (text.empty() ? "" : ", ") + std::string(hearth::name_of(chunk));
-    if (row.gives.has(Chunk::kHalfSums) && row.gives.has(Chunk::kOne) &&
-        row.gives.has(Chunk::kInt4))
+    if (row.gives.has(Chunk::kHalfSums) && row.gives.has(Chunk::kOne) && row.gives.has(Chunk::kTwo))
         return "any";
     return row.type == OperandType::kAny ? text : name_of(row.type);
 }

@@ -55,6 +55,7 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
     options.caps = caps;
     options.rows_capacity = capacity;
     options.fused_networks = settings.fused_networks;
+    options.variants = settings.variants;
     options.compile_kernels = false;
     auto lowered = lower({&*graph, 1}, options);
     EXPECT_TRUE(lowered.ok()) << variant.text << ": " << lowered.status().message();

@@ -11,8 +11,10 @@
 #include "compiler/reference/run_kernel.hpp"
 #include "ops/op_cases.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,7 @@ struct LowerSettings {
     bool fused_networks = false;
     uint64_t rows_capacity = 0;  ///< 0: a few more than the variant has
     Precision precision = Precision::kF32;
+    std::map<std::string, std::string> variants = {};  ///< LowerOptions::variants
 };
 /// Lowered without code; none if that failed, which the test then does.
 std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps,

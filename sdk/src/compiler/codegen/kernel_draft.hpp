@@ -24,8 +24,7 @@ struct KernelDraft {
     std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;
-    bool calls_math = false;    ///< the text itself: functions of shaders/common/math.glsl
-    std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
+    bool calls_math = false;            ///< the text itself: functions of shaders/common/math.glsl
     bool may_divide_inexactly = false;  ///< exact quotients would cost too much
     bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
     bool uses_subgroups = false;    ///< of Body::subgroup_size

@@ -59,7 +59,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
     if (kernel.has_matrices)
         text += matrix_head(kernel, caps);
-    else if (kernel.uses_subgroups)
+    else if (kernel.uses_subgroups || needs.subgroup_barriers)
         text += "#extension GL_KHR_shader_subgroup_basic : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
@@ -73,10 +73,12 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
             ", local_size_y = " + std::to_string(kernel.local_size[1]) +
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
     text += operand_declarations(graph, kernel, layout, model, storage);
-    if (needs.rounding) {
+    const bool has_fours = !kernel.is_text() && !needs.pairs.empty();
+    if (needs.rounding || has_fours) {
         if (kGuardedRounding.is_needed(caps) && holds(graph, kernel.buffers, storage, 2))
             text += "#define HEARTH_CONVERTS_TO_NEAREST\n";
         text += shader_text("common/narrow.glsl");
+        if (has_fours) text += shader_text("common/fours.glsl");
     }
     if (needs.random) text += shader_text("common/philox.glsl");
     if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
@@ -92,12 +94,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     }
     if (needs.quotients && print.divides_exactly) text += shader_text("common/division.glsl");
     if (kernel.is_text()) {
-        const size_t last = kernel.ahead_of_last.empty() ? 0 : 1;
-        text += kernel.head + print_glsl_functions(*kernel.described, last, print);
-        if (last != 0)
-            text += kernel.ahead_of_last +
-                    print_glsl_function(*kernel.described, kernel.described->functions.size() - 1,
-                                        print);
+        text += kernel.head + print_glsl_functions(*kernel.described, print);
         return text + kernel.text;
     }
     return text + print_glsl(*kernel.described, print);

@@ -44,13 +44,8 @@ uint32_t length_of(Chunk chunk) {
             return 3;
         case Chunk::kFour:
             return 4;
-        case Chunk::kEight:
         case Chunk::kHalves:
             return 8;
-        case Chunk::kInt8:
-            return 16;
-        case Chunk::kInt4:
-            return 32;
         case Chunk::kLeft:
         case Chunk::kRight:
         case Chunk::kSums:
@@ -136,8 +131,9 @@ Expr Body::new_chunk(std::string name, LocalKind kind, Chunk chunk) {
 }
 
 Expr Body::load_chunk(Chunk chunk, uint32_t index, Expr first) {
+    const bool are_words = buffers[index].held == DType::kU32;
     return add({.kind = ExprKind::kLoad,
-                .type = ScalarType::kF32,
+                .type = are_words ? ScalarType::kU32 : ScalarType::kF32,
                 .bits = index,
                 .in = {first.id, 0, 0},
                 .chunk = chunk});
@@ -183,11 +179,9 @@ Expr Body::clamp(Expr value, Expr least, Expr most) {
         {.kind = ExprKind::kClamp, .type = value.type(), .in = {value.id, least.id, most.id}});
 }
 
-Expr Body::chunk_element(Expr chunk, Expr index, uint32_t four) {
-    return add({.kind = ExprKind::kChunkElement,
-                .type = chunk.type(),
-                .bits = four,
-                .in = {chunk.id, index.id, 0}});
+Expr Body::chunk_element(Expr chunk, Expr index) {
+    return add(
+        {.kind = ExprKind::kChunkElement, .type = chunk.type(), .in = {chunk.id, index.id, 0}});
 }
 
 Expr Body::fill(Chunk chunk, Expr value) {
@@ -195,15 +189,6 @@ Expr Body::fill(Chunk chunk, Expr value) {
                 .type = ScalarType::kF32,
                 .in = {value.id, 0, 0},
                 .chunk = chunk});
-}
-
-Expr Body::unpack(Chunk chunk, uint32_t width, uint32_t index, Expr word, Expr scale, Expr four) {
-    return add({.kind = ExprKind::kUnpack,
-                .type = ScalarType::kF32,
-                .bits = index,
-                .in = {word.id, scale.id, four.id},
-                .chunk = chunk,
-                .width = width});
 }
 
 Expr Body::vector(Expr four) {
@@ -395,7 +380,10 @@ class RequirementWalk {
             if (s.kind == StatementKind::kStoreChunk)
                 note(body_.expressions[s.b].chunk == Chunk::kHalves ? needs_.words : needs_.fours,
                      s.buffer);
-            needs_.subgroups |= s.kind == StatementKind::kSubgroupBarrier;
+            if (s.kind == StatementKind::kSubgroupBarrier) {
+                needs_.subgroup_barriers = true;
+                needs_.subgroups |= body_.subgroup_size != 0;
+            }
             if (s.kind == StatementKind::kStoreElements) {
                 note_store(body_.buffers[s.buffer].dtype);
                 if (body_.buffers[s.buffer].held == DType::kF32)
@@ -425,8 +413,6 @@ class RequirementWalk {
             n.kind == ExprKind::kSubgroup || n.kind == ExprKind::kSubgroupInvocation;
         needs_.matrices |= is_fragment(n.chunk);
         needs_.wide |= is_wide(n.type);
-        if (n.kind == ExprKind::kUnpack && (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4))
-            note(needs_.words, static_cast<uint32_t>(n.bits));
         if (n.kind != ExprKind::kOperation) return;
         needs_.rounding |= n.op == ScalarOp::kRoundF16 || n.op == ScalarOp::kRoundBF16;
         const ScalarType operand = body_.expressions[n.in[0]].type;
@@ -446,9 +432,9 @@ class RequirementWalk {
 
     void note_chunk(const ExprNode& n) {
         const auto buffer = static_cast<uint32_t>(n.bits);
-        if (n.chunk == Chunk::kHalves)
+        if (n.chunk == Chunk::kHalves || (n.chunk == Chunk::kFour && n.type == ScalarType::kU32))
             note(needs_.words, buffer);
-        else if (n.chunk == Chunk::kFour || n.chunk == Chunk::kEight)
+        else if (n.chunk == Chunk::kFour)
             note(body_.buffers[buffer].held == DType::kF32 ? needs_.fours : needs_.pairs, buffer);
     }
 
@@ -473,6 +459,7 @@ class StructureWalk {
         contents_ = contents;
     }
 
+    void note_expression(uint32_t id) { (void)walk(id); }
     void name(uint32_t local) { locals_.try_emplace(local, locals_.size()); }
 
     std::vector<Statement> walk(std::span<const Statement> statements) {
@@ -578,9 +565,8 @@ class StructureWalk {
         constexpr uint32_t kHoles = 100'000'000;
         if (id == 0) return 0;
         ExprNode n = body_.expressions[id];
-        note(uint64_t{n.width} << 40 | static_cast<uint64_t>(n.chunk) << 32 |
-             static_cast<uint64_t>(n.kind) << 24 | static_cast<uint64_t>(n.type) << 16 |
-             static_cast<uint64_t>(n.op));
+        note(static_cast<uint64_t>(n.chunk) << 32 | static_cast<uint64_t>(n.kind) << 24 |
+             static_cast<uint64_t>(n.type) << 16 | static_cast<uint64_t>(n.op));
         const ExprNode before = n;
         switch (n.kind) {
             case ExprKind::kConstant:
@@ -674,9 +660,12 @@ uint64_t structural_hash(const Body& body) {
         (void)walk.walk(f.statements);
     }
     (void)walk.walk(body.statements);
+    walk.note_expression(body.across);
+    walk.note_expression(body.down);
     for (const uint64_t word : walk.outline.structure) hash.number(word);
     if (body.subgroup_size != 0)
         hash.number(body.subgroup_size)
+            .number(body.has_workgroup_matrices ? 1 : 0)
             .number(body.matrix.m)
             .number(body.matrix.n)
             .number(body.matrix.k);

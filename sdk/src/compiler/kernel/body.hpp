@@ -29,11 +29,8 @@ namespace hearth {
 enum class Chunk : uint8_t {
     kOne,     ///< a single number of any type: most expressions
     kFour,    ///< four floats
-    kEight,   ///< eight floats
     kHalf,    ///< one f16, as it lies in memory
     kHalves,  ///< eight f16, as they lie in memory
-    kInt8,    ///< 16 signed integers of 8 bits, as they lie in memory, with their scale
-    kInt4,    ///< 32 of 4 bits, likewise
     kThree,   ///< three floats
     kTwo,     ///< two floats
 
@@ -56,8 +53,8 @@ enum class ExprKind : uint8_t {
     kRowCount,            ///< the live row count
     kPushedWord,          ///< bits: which of the words that a dispatch gives its kernel, i32
     kInvocation,          ///< the invocation's index in its workgroup (one-dimensional)
-    kWorkgroup,           ///< the workgroup's index along the first axis
-    kWorkgroups,          ///< how many workgroups there are along the first axis
+    kWorkgroup,           ///< the workgroup's index along axis `bits` (Body::across)
+    kWorkgroups,          ///< number of workgroups along axis `bits`
     kSubgroup,            ///< the subgroup's index in its workgroup
     kSubgroupInvocation,  ///< the invocation's index in its subgroup
     kLocal,               ///< bits: index into Body::locals
@@ -75,7 +72,7 @@ enum class ExprKind : uint8_t {
     kHighProduct,  ///< the upper word of the product of the words in[0] and in[1]
 
     // Of and with chunks:
-    kChunkElement,  ///< element 4 * bits + in[1] of the chunk in[0], a local
+    kChunkElement,  ///< element in[1] of the chunk in[0]
     kVector,        ///< bits: a local that is a vector of four; all of it
     kFill,          ///< in[0] as each element; of kHalves: zeros
     kPart,          ///< elements 4 * bits to 4 * bits + 3 of in[0]
@@ -86,8 +83,6 @@ enum class ExprKind : uint8_t {
     kScale,        ///< the three or four in[0], each element times the number in[1]
     kMultiplyAdd,  ///< in[0] * in[1] + in[2], of numbers or of fours element by element
     kDot,          ///< the sum of products of elements of in[0] and in[1], which are fours
-    kUnpack,  ///< integers of `width` bits from word in[0] of buffer `bits` on, times in[1]; in[2]: of
-              ///< four among eight of a word, which ones
     kTwoHalves,    ///< kTwo: the f16 that the word in[0] holds
     kPack,         ///< kHalves: the elements of local `bits`, an array of eight floats, rounded
     kReinterpret,  ///< in[0], four words, as the kHalves that they hold; or the other way round
@@ -105,7 +100,6 @@ struct ExprNode {
     uint64_t bits = 0;
     std::array<uint32_t, 3> in{};  ///< ids of expressions; 0: none
     Chunk chunk = Chunk::kOne;
-    uint32_t width = 0;         ///< kUnpack: 4 or 8
     bool may_be_unset = false;  ///< kElement: of what nothing may have written; nobody uses it then
 };
 
@@ -224,8 +218,14 @@ struct Body {
     std::vector<BodyFunction> functions;
     std::vector<Statement> statements;  ///< what the kernel does
     uint32_t threads = 1;               ///< invocations of a workgroup
-    MatrixShape matrix;                 ///< of fragments
-    uint32_t subgroup_size = 0;         ///< 0: nothing asks for subgroups
+    /// Numbers of workgroups along x and y of a grid of three axes, for targets that number workgroups
+    /// linearly, x first; 0: the grid has one axis.
+    uint32_t across = 0, down = 0;
+    MatrixShape matrix;  ///< of fragments
+    /// 0: subgroup barriers order nothing.  They keep compilers from moving loads.
+    uint32_t subgroup_size = 0;
+    /// Fragments belong to the workgroup, which counts as one subgroup.
+    bool has_workgroup_matrices = false;
 
     Expr add(ExprNode node);
     Expr constant(double value, ScalarType type);
@@ -233,8 +233,10 @@ struct Body {
     Expr rows() { return add({.kind = ExprKind::kRowCount}); }
     Expr pushed_word(uint32_t index) { return add({.kind = ExprKind::kPushedWord, .bits = index}); }
     Expr invocation() { return add({.kind = ExprKind::kInvocation}); }
-    Expr workgroup() { return add({.kind = ExprKind::kWorkgroup}); }
-    Expr workgroups() { return add({.kind = ExprKind::kWorkgroups}); }
+    Expr workgroup(uint32_t axis = 0) { return add({.kind = ExprKind::kWorkgroup, .bits = axis}); }
+    Expr workgroups(uint32_t axis = 0) {
+        return add({.kind = ExprKind::kWorkgroups, .bits = axis});
+    }
     Expr subgroup() { return add({.kind = ExprKind::kSubgroup}); }
     Expr subgroup_invocation() { return add({.kind = ExprKind::kSubgroupInvocation}); }
     /// An operation as it is written.
@@ -254,6 +256,7 @@ struct Body {
     Expr as(ScalarType type, Expr number);
     Expr new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length = 1);
     Expr new_chunk(std::string name, LocalKind kind, Chunk chunk);
+    /// Elements from `element` on; of a buffer of u32: four words.
     Expr load_chunk(Chunk chunk, uint32_t buffer, Expr element);
     /// Chunk number `index` of a buffer of chunks as long.
     Expr load_chunk_at(Chunk chunk, uint32_t buffer, Expr index);
@@ -263,14 +266,11 @@ struct Body {
     Expr dot(Expr a, Expr b);
     Expr clamp(Expr value, Expr least, Expr most);
     Expr high_product(Expr a, Expr b);
-    /// Element `four` * 4 + index of a local that is a chunk.
-    Expr chunk_element(Expr chunk, Expr index, uint32_t four = 0);
+    Expr chunk_element(Expr chunk, Expr index);
     Expr fill(Chunk chunk, Expr value);
     Expr part(Expr chunk, uint32_t four);
     Expr join(Chunk chunk, Expr low, Expr high);
     Expr vector(Expr four);
-    /// four: of a kFour of integers of 4 bits, which half of the word.
-    Expr unpack(Chunk chunk, uint32_t width, uint32_t buffer, Expr word, Expr scale, Expr four);
     Expr gather(Chunk chunk, uint32_t function, Expr first);
     Expr two_halves(Expr word);
     /// An array of eight floats as kHalves.
@@ -346,8 +346,9 @@ struct BodyRequirements {
     bool quotients = false;  ///< divides floats
     bool lanes = false;      ///< vector registers: for CPUs alone
     bool subgroups = false;  ///< subgroups of Body::subgroup_size, with barriers of their own
-    bool matrices = false;   ///< fragments, of Body::matrix
-    bool wide = false;       ///< integers of 64 bits
+    bool subgroup_barriers = false;
+    bool matrices = false;  ///< fragments, of Body::matrix
+    bool wide = false;      ///< integers of 64 bits
     uint32_t shared_bytes = 0;
     /// Buffers that are also reached in vectors of 8 and of 16 bytes, and as four floats.
     std::vector<uint32_t> pairs, words, fours;

@@ -45,18 +45,16 @@ uint64_t reinterpreted(const ExprNode& n, uint32_t i, const In& in) {
     return bits_of_half(in(0, 2 * i)) | bits_of_half(in(0, 2 * i + 1)) << 16;
 }
 
-uint64_t joined(const ExprNode& n, uint32_t i, const In& in) {
-    const uint64_t bits = in(i / 4, i % 4);
-    return n.chunk == Chunk::kHalves ? rounded_to_half(bits) : bits;
+uint64_t joined(const ExprNode& /*n*/, uint32_t i, const In& in) {
+    return rounded_to_half(in(i / 4, i % 4));
 }
 
 uint64_t filled(const ExprNode& n, uint32_t /*i*/, const In& in) {
     return n.chunk == Chunk::kHalf ? rounded_to_half(in(0)) : in(0);
 }
 
-constexpr Chunks kFills{Chunk::kFour,  Chunk::kEight,   Chunk::kHalf, Chunk::kHalves,
-                        Chunk::kThree, Chunk::kTwo,     Chunk::kLeft, Chunk::kRight,
-                        Chunk::kSums,  Chunk::kHalfSums};
+constexpr Chunks kFills{Chunk::kFour, Chunk::kHalf,  Chunk::kHalves, Chunk::kThree,   Chunk::kTwo,
+                        Chunk::kLeft, Chunk::kRight, Chunk::kSums,   Chunk::kHalfSums};
 constexpr Chunks kFragments{Chunk::kLeft, Chunk::kRight, Chunk::kSums, Chunk::kHalfSums};
 constexpr uint32_t kMemory = 3, kPhilox = 80;
 
@@ -80,8 +78,9 @@ constexpr ExpressionInstruction kExpressions[] = {
           kAlike),
     place(ExprKind::kInvocation, "invocation", "the invocation's index in its workgroup",
           kByInvocation),
-    place(ExprKind::kWorkgroup, "workgroup", "the workgroup's index along the first axis", kAlike),
-    place(ExprKind::kWorkgroups, "workgroups", "the number of workgroups along the first axis",
+    place(ExprKind::kWorkgroup, "workgroup", "the workgroup's index along an axis of the grid",
+          kAlike),
+    place(ExprKind::kWorkgroups, "workgroups", "the number of workgroups along an axis of the grid",
           kAlike),
     place(ExprKind::kSubgroup, "subgroup", "the subgroup's index in its workgroup", kBySubgroup),
     place(ExprKind::kSubgroupInvocation, "subgroup invocation",
@@ -104,9 +103,9 @@ constexpr ExpressionInstruction kExpressions[] = {
      .size = 0},
     {.kind = ExprKind::kLoad,
      .name = "load",
-     .meaning = "an element of a buffer, or the chunk that begins there",
+     .meaning = "an element of a buffer, or the chunk that begins there; of words, four",
      .in = {Takes::kIndex},
-     .gives = {Chunk::kOne, Chunk::kFour, Chunk::kEight, Chunk::kHalf, Chunk::kHalves},
+     .gives = {Chunk::kOne, Chunk::kFour, Chunk::kHalf, Chunk::kHalves},
      .size = kMemory,
      .is_for_each = false},
     {.kind = ExprKind::kCall,
@@ -127,8 +126,7 @@ constexpr ExpressionInstruction kExpressions[] = {
     {.kind = ExprKind::kOperation,
      .name = "operation",
      .meaning = "a scalar operation as it is written, neither simplified nor reordered",
-     .gives = {Chunk::kOne, Chunk::kTwo, Chunk::kThree, Chunk::kFour, Chunk::kEight, Chunk::kHalf,
-               Chunk::kHalves},
+     .gives = {Chunk::kOne, Chunk::kTwo, Chunk::kThree, Chunk::kFour, Chunk::kHalf, Chunk::kHalves},
      .varies = kAsOperands},
     {.kind = ExprKind::kFitting,
      .name = "fitting operation",
@@ -176,16 +174,16 @@ constexpr ExpressionInstruction kExpressions[] = {
      .evaluate = filled},
     {.kind = ExprKind::kPart,
      .name = "part",
-     .meaning = "four of eight elements",
+     .meaning = "four of eight halves",
      .in = {Takes::kAny},
      .gives = {Chunk::kFour},
      .evaluate = [](const ExprNode& n, uint32_t i, const In& in) { return in(0, 4 * n.bits + i); },
      .size = 0},
     {.kind = ExprKind::kJoin,
      .name = "join",
-     .meaning = "eight elements of two fours",
+     .meaning = "eight halves of two fours, rounded",
      .in = {Takes::kFour, Takes::kFour},
-     .gives = {Chunk::kEight, Chunk::kHalves},
+     .gives = {Chunk::kHalves},
      .evaluate = joined,
      .size = 0},
     {.kind = ExprKind::kGather,
@@ -227,13 +225,6 @@ constexpr ExpressionInstruction kExpressions[] = {
      .in = {Takes::kFour, Takes::kFour},
      .type = Takes::kFloat,
      .evaluate = dot_product},
-    {.kind = ExprKind::kUnpack,
-     .name = "unpack",
-     .meaning = "integers of 4 or 8 bits from a word of a buffer on, times a number; the third "
-                "operand says which four of "
-                "a word's eight",
-     .in = {Takes::kIndex, Takes::kFloat, Takes::kOptionalIndex},
-     .gives = {Chunk::kFour, Chunk::kEight, Chunk::kInt8, Chunk::kInt4}},
     {.kind = ExprKind::kTwoHalves,
      .name = "two halves",
      .meaning = "the two f16 that a word holds",
@@ -308,7 +299,9 @@ constexpr StatementInstruction kStatements[] = {
      Takes::kCondition},
     {StatementKind::kBarrier, "barrier",
      "all invocations of the workgroup come here, and see what others wrote to shared memory"},
-    {StatementKind::kSubgroupBarrier, "subgroup barrier", "the same of the subgroup"},
+    {StatementKind::kSubgroupBarrier, "subgroup barrier",
+     "the same of the subgroup; where a body has no subgroup size, only an obstacle to moving "
+     "loads"},
     {StatementKind::kCall, "call", "a function is called", Takes::kNone, Takes::kNone, Takes::kNone,
      0},
     {StatementKind::kLetCall, "let call", "a local is a function's result", Takes::kNone,
@@ -349,10 +342,9 @@ std::span<const StatementInstruction> statement_instructions() {
 }
 
 const char* name_of(Chunk chunk) {
-    constexpr const char* kNames[] = {"a number",     "four",        "eight",        "a half",
-                                      "eight halves", "16 integers", "32 integers",  "three",
-                                      "two",          "left factor", "right factor", "sums",
-                                      "half sums"};
+    constexpr const char* kNames[] = {"a number", "four",     "a half",      "eight halves",
+                                      "three",    "two",      "left factor", "right factor",
+                                      "sums",     "half sums"};
     return kNames[static_cast<size_t>(chunk)];
 }
 

@@ -17,16 +17,15 @@ namespace hearth {
 
 /// The type and chunk of an operand.
 enum class OperandType : uint8_t {
-    kNone,           ///< there is none
-    kAny,            ///< any value; the instruction's own rule says which
-    kIndex,          ///< i32
-    kOptionalIndex,  ///< i32, or none
-    kWord,           ///< u32
-    kFloat,          ///< f32
-    kCondition,      ///< bool
-    kFour,           ///< four f32
-    kSameFloats,     ///< f32, a chunk as the result
-    kLeft,           ///< fragments
+    kNone,        ///< there is none
+    kAny,         ///< any value; the instruction's own rule says which
+    kIndex,       ///< i32
+    kWord,        ///< u32
+    kFloat,       ///< f32
+    kCondition,   ///< bool
+    kFour,        ///< four f32
+    kSameFloats,  ///< f32, a chunk as the result
+    kLeft,        ///< fragments
     kRight,
     kSums,
 };

@@ -51,6 +51,7 @@ class BodyVerifier {
 
     Status run() {
         check_subgroups();
+        check_grid();
         if (!error_.ok()) return error_;
         do {  // each turn finds more that varies, and there is only so much
             has_changed_ = false;
@@ -131,6 +132,16 @@ class BodyVerifier {
         if ((varies_[local] | varies) == varies_[local]) return;
         varies_[local] |= varies;
         has_changed_ = true;
+    }
+
+    void check_grid() {
+        expect((body_.across == 0) == (body_.down == 0), "a grid of two axes");
+        for (const uint32_t count : {body_.across, body_.down}) {
+            if (count == 0 || !error_.ok()) continue;
+            const Use number = use(count, {});
+            expect_type(number, ScalarType::kI32, "a count");
+            expect(number.varies == kAlike, "numbers of workgroups that differ among invocations");
+        }
     }
 
     void check_subgroups() {
@@ -333,10 +344,7 @@ class BodyVerifier {
     }
 
     void barrier(const Statement& s, const Flow& flow) {
-        if (s.kind == StatementKind::kSubgroupBarrier)
-            expect(body_.subgroup_size != 0, "there are no subgroups");
-        else if (!is_main())
-            barriers_[function_] = true;
+        if (s.kind == StatementKind::kBarrier && !is_main()) barriers_[function_] = true;
         // A driver may make a subgroup's barrier the workgroup's, so all of that must come by there, too.
         if (is_proving_)
             expect(flow.divergence == kAlike, "a barrier where not all invocations need come by");
@@ -574,7 +582,6 @@ class BodyVerifier {
     /// of: what the operand is one of, for messages.
     Use operand(uint32_t id, OperandType type, const Flow& flow, const char* of,
                 Chunk result = Chunk::kOne) {
-        if (type == OperandType::kOptionalIndex && id == 0) return {};
         const Use found = use(id, flow);
         const char* what = type == OperandType::kIndex       ? "the index"
                            : type == OperandType::kCondition ? "the condition"
@@ -590,7 +597,6 @@ class BodyVerifier {
             case OperandType::kAny:
                 return;
             case OperandType::kIndex:
-            case OperandType::kOptionalIndex:
                 return expect_type(found, ScalarType::kI32, what);
             case OperandType::kWord:
                 return expect_type(found, ScalarType::kU32, what);
@@ -619,6 +625,9 @@ class BodyVerifier {
             case ExprKind::kNothing:
             case ExprKind::kBuffer:
                 return fail("no value");
+            case ExprKind::kWorkgroup:
+            case ExprKind::kWorkgroups:
+                return expect(n.bits < (body_.across == 0 ? 1 : 3), "an axis that the grid lacks");
             case ExprKind::kSubgroup:
             case ExprKind::kSubgroupInvocation:
                 return expect(body_.subgroup_size != 0, "there are no subgroups");
@@ -647,7 +656,7 @@ class BodyVerifier {
                 if (is_constant(n.bits)) result.varies = operands[0].varies;
                 return expect_chunk(n.chunk, body_.buffers[n.bits].held);
             case ExprKind::kChunkElement:
-                return chunk_element(n, operands[0], result);
+                return chunk_element(operands[0], result);
             case ExprKind::kVector: {
                 const bool is_vector = n.bits < body_.locals.size() && is_known_[n.bits] &&
                                        body_.locals[n.bits].kind == LocalKind::kVector &&
@@ -658,11 +667,9 @@ class BodyVerifier {
             case ExprKind::kFill:
                 return expect(n.chunk != Chunk::kHalves || is_zero(n.in[0]),
                               "fills halves with other numbers than zero");
-            case ExprKind::kPart: {
-                const Chunk of = operands[0].chunk;
-                return expect((of == Chunk::kEight || of == Chunk::kHalves) && n.bits < 2,
+            case ExprKind::kPart:
+                return expect(operands[0].chunk == Chunk::kHalves && n.bits < 2,
                               "four of no eight");
-            }
             case ExprKind::kGather:
                 return gather(n, flow);
             case ExprKind::kLoadChunk:
@@ -678,12 +685,6 @@ class BodyVerifier {
             case ExprKind::kMultiplyAdd:
                 if (n.chunk == Chunk::kSums) together(flow);
                 return;
-            case ExprKind::kUnpack:
-                if (buffer(n.bits))
-                    expect(body_.buffers[n.bits].held == DType::kU32, "unpacks no words");
-                return expect((n.width == 8 && n.chunk != Chunk::kInt4) ||
-                                  (n.width == 4 && n.chunk != Chunk::kInt8),
-                              "integers of another width");
             case ExprKind::kCall:
                 call(n.bits, body_.arguments_of(n), flow);
                 if (error_.ok())
@@ -702,13 +703,11 @@ class BodyVerifier {
         }
     }
 
-    void chunk_element(const ExprNode& n, const Use& of, const Use& result) {
-        constexpr Chunks kReadable{Chunk::kTwo,  Chunk::kThree, Chunk::kFour, Chunk::kEight,
-                                   Chunk::kLeft, Chunk::kRight, Chunk::kSums, Chunk::kHalfSums};
+    void chunk_element(const Use& of, const Use& result) {
+        constexpr Chunks kReadable{Chunk::kTwo,   Chunk::kThree, Chunk::kFour,    Chunk::kLeft,
+                                   Chunk::kRight, Chunk::kSums,  Chunk::kHalfSums};
         if (!kReadable.has(of.chunk)) return fail("a lane of no floats");
-        const uint32_t length = is_fragment(of.chunk) ? 1 : length_of(of.chunk);
         expect_type(result, of.type, "the lane");
-        expect(n.bits < (length + 3) / 4, "a lane beyond the last");
     }
 
     void gather(const ExprNode& n, const Flow& flow) {
@@ -732,9 +731,8 @@ class BodyVerifier {
             case Chunk::kOne:
                 return;
             case Chunk::kFour:
-                return expect(is_float || is_half, "loads four that are neither f32 nor f16");
-            case Chunk::kEight:
-                return expect(is_float, "loads eight that are no f32");
+                return expect(is_float || is_half || held == DType::kU32,
+                              "loads four that are neither f32, f16 nor words");
             case Chunk::kHalf:
             case Chunk::kHalves:
                 return expect(is_half, "loads halves that are no f16");
@@ -745,9 +743,6 @@ class BodyVerifier {
             case Chunk::kSums:
             case Chunk::kHalfSums:
                 return fail("loads what is no chunk of memory");
-            case Chunk::kInt8:
-            case Chunk::kInt4:
-                return fail("loads what has to be unpacked");
         }
     }
 

@@ -83,8 +83,8 @@ Expr KernelWriter::declare_chunk(std::string name, Chunk chunk, Expr first) {
     return local;
 }
 
-Expr KernelWriter::declare_chunks(std::string name, Chunk chunk, uint32_t length) {
-    body_.new_local(std::move(name), LocalKind::kArray, ScalarType::kF32, length);
+Expr KernelWriter::declare_chunks(std::string name, Chunk chunk, uint32_t length, ScalarType type) {
+    body_.new_local(std::move(name), LocalKind::kArray, type, length);
     body_.locals.back().chunk = chunk;
     const Expr local = body_.local(static_cast<uint32_t>(body_.locals.size() - 1));
     add(set(StatementKind::kDeclare, local, {}));

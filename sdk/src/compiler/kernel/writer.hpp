@@ -57,7 +57,8 @@ class KernelWriter {
     /// A variable that is a chunk.
     Expr declare_chunk(std::string name, Chunk chunk, Expr first = {});
     /// An array of them.
-    Expr declare_chunks(std::string name, Chunk chunk, uint32_t length);
+    Expr declare_chunks(std::string name, Chunk chunk, uint32_t length,
+                        ScalarType type = ScalarType::kF32);
     Expr declare_buffer(std::string name, DType dtype, DType held);
     void assign(Expr place, Expr value);
     /// place = place op value; op: a sum or a product.
@@ -107,6 +108,9 @@ class KernelWriter {
     /// The same with so many turns, from 0 on, that should be written out.
     Expr unrolled_for_(std::string name, int64_t turns);
     Expr unrolled_for_(std::string name, const Condition& condition);
+    /// The loop that was opened last should be written out, or should not.
+    void keep_last_unrolled() { scopes_.back().header.is_unrolled = true; }
+    void keep_last_rolled() { scopes_.back().header.is_rolled = true; }
     /// A scope of its own.  label: what it is about.
     void block(std::string label = {});
     void if_(Expr condition);

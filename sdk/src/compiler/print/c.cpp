@@ -741,9 +741,9 @@ class CPrinter final : CLikePrinter {
             case ExprKind::kInvocation:
                 return "invocation";
             case ExprKind::kWorkgroup:
-                return "group->workgroup";
+                return along_axis(n, "group->workgroup");
             case ExprKind::kWorkgroups:
-                return "group->workgroups";
+                return along_axis(n, "group->workgroups");
             case ExprKind::kLoad:
                 if (n.chunk == Chunk::kOne) break;
                 return load_four(n, operand(n.in[0]));

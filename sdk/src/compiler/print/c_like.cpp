@@ -166,6 +166,15 @@ void CLikePrinter::store_elements(const Statement& s) {
                    place_of(s.local) + "[" + std::to_string(i) + "]"));
 }
 
+std::string CLikePrinter::along_axis(const ExprNode& n, const std::string& linear) {
+    if (body_.across == 0) return linear;
+    const std::string across = operand(body_.across), down = operand(body_.down);
+    if (n.bits == 2) return "(" + linear + " / (" + across + " * " + down + "))";
+    if (n.kind == ExprKind::kWorkgroups) return n.bits == 0 ? across : down;
+    return n.bits == 0 ? "(" + linear + " % " + across + ")"
+                       : "(" + linear + " / " + across + " % " + down + ")";
+}
+
 bool CLikePrinter::is_by_constant(const ExprNode& n) const {
     return (n.op == ScalarOp::kDiv || n.op == ScalarOp::kMod) && !is_floating(node(n.in[0]).type) &&
            node(n.in[1]).kind == ExprKind::kConstant && constant_value(node(n.in[1])) > 0;

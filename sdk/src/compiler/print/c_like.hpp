@@ -39,6 +39,8 @@ class CLikePrinter {
     /// Statements that load or store a vector, element by element.
     void load_elements(const Statement& s);
     void store_elements(const Statement& s);
+    /// kWorkgroup or kWorkgroups of an axis.  linear: the workgroup's number among all, or their count.
+    std::string along_axis(const ExprNode& n, const std::string& linear);
     /// Whether a quotient or remainder of whole numbers is by a constant that is not zero.
     bool is_by_constant(const ExprNode& operation) const;
 

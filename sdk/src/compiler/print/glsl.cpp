@@ -23,7 +23,7 @@ class GlslPrinter final : CLikePrinter {
     explicit GlslPrinter(const Body& body, GlslOptions options = {})
         : CLikePrinter(body), options_(options), converts_(body_requirements(body).matrices) {}
 
-    std::string functions(size_t count) {
+    std::string functions() {
         for (const Local& local : body_.locals) {
             const std::string declared = value_type(local.type, local.chunk) + " " + local.name;
             if (local.kind == LocalKind::kShared)
@@ -31,7 +31,7 @@ class GlslPrinter final : CLikePrinter {
             if (local.kind == LocalKind::kPrivate) text_ += declared + ";\n";
         }
         std::string text = std::move(text_);
-        for (size_t i = 0; i < count; ++i) text += function(body_.functions[i]);
+        for (const BodyFunction& f : body_.functions) text += function(f);
         return text;
     }
 
@@ -207,9 +207,9 @@ class GlslPrinter final : CLikePrinter {
             case ExprKind::kInvocation:
                 return "int(gl_LocalInvocationID.x)";
             case ExprKind::kWorkgroup:
-                return "int(gl_WorkGroupID.x)";
+                return std::string("int(gl_WorkGroupID.") + "xyz"[n.bits] + ")";
             case ExprKind::kWorkgroups:
-                return "int(gl_NumWorkGroups.x)";
+                return std::string("int(gl_NumWorkGroups.") + "xyz"[n.bits] + ")";
             case ExprKind::kSubgroup:
                 return "int(gl_SubgroupID)";
             case ExprKind::kSubgroupInvocation:
@@ -229,15 +229,12 @@ class GlslPrinter final : CLikePrinter {
             case ExprKind::kElement:
                 return element(n);
             case ExprKind::kChunkElement:
-                return expression(n.in[0]) +
-                       (chunk_of(n.in[0]) == Chunk::kEight ? n.bits == 0 ? ".x" : ".y" : "") + "[" +
-                       expression(n.in[1]) + "]";
+                return expression(n.in[0]) + "[" + expression(n.in[1]) + "]";
             case ExprKind::kVector:
             case ExprKind::kFill:
             case ExprKind::kPart:
             case ExprKind::kJoin:
             case ExprKind::kGather:
-            case ExprKind::kUnpack:
                 return chunk(n);
             case ExprKind::kLoadChunk:
                 return load_vector(n.bits, chunk_view(n.chunk), expression(n.in[0]));
@@ -319,27 +316,18 @@ class GlslPrinter final : CLikePrinter {
             case ExprKind::kFill: {
                 const std::string value = expression(n.in[0]);
                 if (n.chunk == Chunk::kHalves || n.type == ScalarType::kU32) return "uvec4(0)";
-                return type + (n.chunk == Chunk::kEight
-                                   ? "(vec4(" + value + "), vec4(" + value + "))"
-                                   : "(" + value + ")");
+                return type + "(" + value + ")";
             }
             case ExprKind::kPart:
-                return "four_of(" + expression(n.in[0]) + ", " + std::to_string(n.bits) + ")";
-            case ExprKind::kJoin: {
-                if (converts_ && n.chunk == Chunk::kHalves)
-                    return "hearth_pack(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
-                const std::string eight =
-                    "Eight(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
-                return n.chunk == Chunk::kHalves ? "hearth_words(" + eight + ")" : eight;
-            }
+                return "hearth_four(" + expression(n.in[0]) + (n.bits == 0 ? ".xy)" : ".zw)");
+            case ExprKind::kJoin:
+                return "hearth_pack(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
             case ExprKind::kVector: {
                 const std::string& name = body_.locals[n.bits].name;
                 return "vec4(unpackHalf2x16(" + name + ".x), unpackHalf2x16(" + name + ".y))";
             }
-            case ExprKind::kGather:
-                return gather(n);
             default:
-                return unpack(n);
+                return gather(n);
         }
     }
 
@@ -350,11 +338,10 @@ class GlslPrinter final : CLikePrinter {
             return is_in_region(n.bits) ? "float16_t(" + half + ")" : half;
         }
         if (n.chunk == Chunk::kHalves) return load_vector(n.bits, kWords, at + " / 8");
+        if (n.type == ScalarType::kU32) return load_vector(n.bits, kWords, at + " / 4");
         if (body_.buffers[n.bits].held == DType::kF16)
-            return "four_of(" + load_vector(n.bits, kPairs, at + " / 4") + ")";
-        const std::string four = load_vector(n.bits, kFours, at + " / 4");
-        if (n.chunk == Chunk::kFour) return four;
-        return "Eight(" + four + ", " + load_vector(n.bits, kFours, at + " / 4 + 1") + ")";
+            return "hearth_four(" + load_vector(n.bits, kPairs, at + " / 4") + ")";
+        return load_vector(n.bits, kFours, at + " / 4");
     }
 
     std::string gather(const ExprNode& n) {
@@ -371,24 +358,6 @@ class GlslPrinter final : CLikePrinter {
                             : element(i);
         }
         return std::string(glsl_chunk_type(n.chunk)) + "(" + elements + ")";
-    }
-
-    std::string unpack(const ExprNode& n) {
-        const std::string word = operand(n.in[0]), scale = operand(n.in[1]);
-        const auto four = [&](const std::string& at, const std::string& which) {
-            return "hearth_four_int" + std::to_string(n.width) + "(" + stored(n.bits, at) +
-                   (n.width == 4 ? ", " + which : "") + ") * " + scale;
-        };
-        switch (n.chunk) {
-            case Chunk::kFour:
-                return four(word, n.in[2] == 0 ? "" : expression(n.in[2]));
-            case Chunk::kEight:
-                return "Eight(" + four(word, "0") + ", " +
-                       (n.width == 4 ? four(word, "1") : four(word + " + 1", "")) + ")";
-            default:
-                return std::string(glsl_chunk_type(n.chunk)) + "(" +
-                       load_vector(n.bits, kWords, word + " / 4") + ", " + scale + ")";
-        }
     }
 
     std::string element(const ExprNode& n) {
@@ -425,12 +394,8 @@ class GlslPrinter final : CLikePrinter {
 
 }  // namespace
 
-std::string print_glsl_function(const Body& body, size_t index, GlslOptions options) {
-    return GlslPrinter(body, options).function(body.functions[index]);
-}
-
-std::string print_glsl_functions(const Body& body, size_t but_last, GlslOptions options) {
-    return GlslPrinter(body, options).functions(body.functions.size() - but_last);
+std::string print_glsl_functions(const Body& body, GlslOptions options) {
+    return GlslPrinter(body, options).functions();
 }
 
 std::string print_glsl_statements(const Body& body) {
@@ -438,7 +403,7 @@ std::string print_glsl_statements(const Body& body) {
 }
 
 std::string print_glsl(const Body& body, GlslOptions options) {
-    return print_glsl_functions(body, 0, options) + GlslPrinter(body, options).main();
+    return print_glsl_functions(body, options) + GlslPrinter(body, options).main();
 }
 
 }  // namespace hearth

@@ -34,8 +34,7 @@ std::string print_glsl(const Body& body, GlslOptions options = {});
 /// What main() does, alone.
 std::string print_glsl_statements(const Body& body);
 
-/// Shared memory and functions alone, less so many of the last.
-std::string print_glsl_functions(const Body& body, size_t but_last = 0, GlslOptions options = {});
-std::string print_glsl_function(const Body& body, size_t index, GlslOptions options = {});
+/// Shared memory and functions alone.
+std::string print_glsl_functions(const Body& body, GlslOptions options = {});
 
 }  // namespace hearth

@@ -71,16 +71,10 @@ std::string_view glsl_chunk_type(Chunk chunk) {
             return "hearth_matrix_half";
         case Chunk::kFour:
             return "vec4";
-        case Chunk::kEight:
-            return "Eight";
         case Chunk::kHalf:
             return "float16_t";
         case Chunk::kHalves:
             return "uvec4";
-        case Chunk::kInt8:
-            return "Int8Chunk";
-        case Chunk::kInt4:
-            return "Int4Chunk";
     }
     return "float";
 }

@@ -21,7 +21,7 @@ struct HeldType {
     std::string_view element;  ///< in GLSL
 };
 
-/// A chunk's type; some are of shaders/matmul/chunks.glsl.
+/// A chunk's type; fragments are of shaders/common/coopmat.glsl.
 std::string_view glsl_chunk_type(Chunk chunk);
 
 /// held: a type that lies in buffers, see device_dtype().

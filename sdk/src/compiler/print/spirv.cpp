@@ -372,8 +372,6 @@ class FunctionPrinter {
         const uint32_t variable = is_global ? kernel_.global(local) : locals_[local];
         Words path;
         if (of.kind == ExprKind::kElement) path.push_back(value(of.in[0]));
-        if (is_lane && of.chunk == Chunk::kEight)
-            path.push_back(kernel_.constant_int(static_cast<int32_t>(n.bits)));
         if (is_lane) path.push_back(value(n.in[1]));
         if (path.empty()) return variable;
         const uint32_t type = module_.type_pointer(storage, type_of(n));
@@ -679,9 +677,11 @@ class FunctionPrinter {
             case ExprKind::kInvocation:
                 return kernel_.built_in(code_, BuiltIn::kLocalInvocationId);
             case ExprKind::kWorkgroup:
-                return kernel_.built_in(code_, BuiltIn::kWorkgroupId);
+                return kernel_.built_in(code_, BuiltIn::kWorkgroupId,
+                                        static_cast<uint32_t>(n.bits));
             case ExprKind::kWorkgroups:
-                return kernel_.built_in(code_, BuiltIn::kNumWorkgroups);
+                return kernel_.built_in(code_, BuiltIn::kNumWorkgroups,
+                                        static_cast<uint32_t>(n.bits));
             case ExprKind::kSubgroup:
                 return kernel_.built_in(code_, BuiltIn::kSubgroupId);
             case ExprKind::kSubgroupInvocation:
@@ -744,12 +744,10 @@ class FunctionPrinter {
             case ExprKind::kPart: {
                 const uint32_t of = value(n.in[0]);
                 const auto part = static_cast<uint32_t>(n.bits);
-                if (node(n.in[0]).chunk == Chunk::kHalves) return fours_of_halves(of)[part];
-                return extract(type_four(), of, part);
+                return fours_of_halves(of)[part];
             }
             case ExprKind::kJoin: {
                 const uint32_t low = value(n.in[0]), high = value(n.in[1]);
-                if (n.chunk == Chunk::kEight) return composite(type_of(n), {low, high});
                 Words numbers;
                 for (const uint32_t four : {low, high})
                     for (uint32_t i = 0; i < 4; ++i) numbers.push_back(lane_of(four, i));
@@ -811,16 +809,12 @@ class FunctionPrinter {
             case Chunk::kHalves:
                 return load_view(buffer, View::kWords, vector_index(at, 8));
             case Chunk::kFour: {
+                if (n.type == ScalarType::kU32)
+                    return load_view(buffer, View::kWords, vector_index(at, 4));
                 if (body_.buffers[buffer].held == DType::kF32)
                     return load_view(buffer, View::kFours, vector_index(at, 4));
                 const uint32_t pair = load_view(buffer, View::kPairs, vector_index(at, 4));
                 return four_of_words(pair, 0);
-            }
-            case Chunk::kEight: {
-                const uint32_t index = vector_index(at, 4);
-                const uint32_t next = emit(Op::kIAdd, type_i32(), {index, kernel_.constant_int(1)});
-                const uint32_t low = load_view(buffer, View::kFours, index);
-                return composite(type_of(n), {low, load_view(buffer, View::kFours, next)});
             }
             default:
                 return fail("loads of a single f16");
@@ -869,9 +863,7 @@ class FunctionPrinter {
         const bool is_place =
             (of.kind == ExprKind::kLocal || of.kind == ExprKind::kElement) && is_in_memory(of.bits);
         if (is_place) return read(id);
-        uint32_t vector = value(n.in[0]);
-        if (of.chunk == Chunk::kEight)
-            vector = extract(type_four(), vector, static_cast<uint32_t>(n.bits));
+        const uint32_t vector = value(n.in[0]);
         const ExprNode& at = node(n.in[1]);
         if (at.kind == ExprKind::kConstant)
             return extract(type_of(n), vector, static_cast<uint32_t>(at.bits));
@@ -888,10 +880,6 @@ class FunctionPrinter {
             if (n.chunk != Chunk::kSums)
                 number = emit(Op::kFConvert, kernel_.type_of_component(n.chunk), {number});
             return composite(type_of(n), {number});
-        }
-        if (n.chunk == Chunk::kEight) {
-            const uint32_t four = composite(type_four(), Words(4, number));
-            return composite(type_of(n), {four, four});
         }
         const Words members(length_of(n.chunk), number);
         return composite(type_of(n), members);
@@ -1220,7 +1208,6 @@ class FunctionPrinter {
             case ExprKind::kCall:
             case ExprKind::kGather:
             case ExprKind::kElement:
-            case ExprKind::kUnpack:
             case ExprKind::kPhilox:
             case ExprKind::kCompose:
                 return false;

@@ -78,11 +78,6 @@ uint32_t KernelModule::type_of(ScalarType type, Chunk chunk) {
         case Chunk::kThree:
         case Chunk::kFour:
             return module.type_vector(type_of(type), length_of(chunk));
-        case Chunk::kEight: {
-            const uint32_t four = type_of(ScalarType::kF32, Chunk::kFour);
-            const uint32_t fours[] = {four, four};
-            return module.type_struct(fours);
-        }
         case Chunk::kHalves:
             return type_words(4);
         case Chunk::kLeft:
@@ -98,7 +93,7 @@ uint32_t KernelModule::type_of(ScalarType type, Chunk chunk) {
 /// The types of the two extensions differ in one operand: SPV_KHR_cooperative_matrix has the use, which is 0 for left
 /// factors, 1 for right ones, 2 for sums.
 uint32_t KernelModule::type_of_fragment(Chunk fragment) {
-    constexpr uint32_t kSubgroup = 3;
+    const uint32_t scope_number = body_.has_workgroup_matrices ? 2 : 3;
     if (options.matrices == CooperativeMatrixExt::kNone)
         fail("fragments, without an extension for them");
     if (fragment != Chunk::kSums) module.require(Capability::kFloat16);
@@ -106,7 +101,7 @@ uint32_t KernelModule::type_of_fragment(Chunk fragment) {
     module.require_extension(
         has_khr_matrices() ? "SPV_KHR_cooperative_matrix" : "SPV_NV_cooperative_matrix", 0);
     const auto [rows, columns] = body_.shape_of(fragment);
-    const uint32_t component = type_of_component(fragment), scope = module.constant(kSubgroup);
+    const uint32_t component = type_of_component(fragment), scope = module.constant(scope_number);
     const uint32_t m = module.constant(rows), n = module.constant(columns);
     if (!has_khr_matrices()) return module.declare(Op::kTypeMatrixNv, {component, scope, m, n});
     const uint32_t use = fragment == Chunk::kLeft ? 0 : fragment == Chunk::kRight ? 1 : 2;
@@ -294,7 +289,7 @@ uint32_t KernelModule::live_rows(Code& code) {
     return emit(code, Op::kBitcast, type_of(ScalarType::kI32), {rows});
 }
 
-uint32_t KernelModule::built_in(Code& code, BuiltIn which) {
+uint32_t KernelModule::built_in(Code& code, BuiltIn which, uint32_t axis) {
     const uint32_t word = type_word();
     uint32_t value = 0;
     if (which == BuiltIn::kSubgroupId || which == BuiltIn::kSubgroupInvocation) {
@@ -304,9 +299,9 @@ uint32_t KernelModule::built_in(Code& code, BuiltIn which) {
         const uint32_t vector = module.type_vector(word, 3);
         const uint32_t variable = module.built_in(which, vector);
         const uint32_t pointer = module.type_pointer(Storage::kInput, word);
-        const uint32_t x =
-            emit(code, Op::kAccessChain, pointer, {variable, module.constant(uint32_t{0})});
-        value = emit(code, Op::kLoad, word, {x});
+        const uint32_t component =
+            emit(code, Op::kAccessChain, pointer, {variable, module.constant(axis)});
+        value = emit(code, Op::kLoad, word, {component});
     }
     return emit(code, Op::kBitcast, type_of(ScalarType::kI32), {value});
 }

@@ -69,7 +69,7 @@ class KernelModule {
     uint32_t live_rows(Code& code);
     uint32_t pushed_word(Code& code, uint32_t index);
     /// Component x of a built-in vector, or a built-in number, as an integer.
-    uint32_t built_in(Code& code, BuiltIn which);
+    uint32_t built_in(Code& code, BuiltIn which, uint32_t axis = 0);
 
     uint32_t philox();
     /// A function of a body, printed by the first caller; so functions that nobody calls are not printed.

@@ -359,9 +359,9 @@ class WgslPrinter final : CLikePrinter {
             case ExprKind::kInvocation:
                 return "invocation";
             case ExprKind::kWorkgroup:
-                return "workgroup";
+                return along_axis(n, "workgroup");
             case ExprKind::kWorkgroups:
-                return "run.workgroups";
+                return along_axis(n, "run.workgroups");
             case ExprKind::kBuffer:
                 fail("buffers as values");
                 return "0";

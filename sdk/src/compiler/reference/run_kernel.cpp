@@ -217,7 +217,7 @@ class KernelRun {
             at = index_of(body_.expressions[n.in[0]], 0, mask);
             const uint32_t count = elements_of(body_.expressions[n.in[0]].chunk);
             for (size_t t = 0; t < at.size(); ++t) {
-                const auto element = static_cast<uint32_t>(4 * n.bits + lane[t]);
+                const auto element = static_cast<uint32_t>(lane[t]);
                 if (mask[t] && element >= count)
                     fail(t, "element " + std::to_string(element) + " of " + std::to_string(count));
                 at[t] += element;
@@ -345,9 +345,9 @@ class KernelRun {
             case ExprKind::kInvocation:
                 return each([](uint32_t, size_t t) { return static_cast<uint32_t>(t); });
             case ExprKind::kWorkgroup:
-                return all(workgroup_);
+                return along_axis(n, workgroup_, result, mask);
             case ExprKind::kWorkgroups:
-                return all(launch_.workgroups);
+                return along_axis(n, launch_.workgroups, result, mask);
             case ExprKind::kSubgroup:
                 return each([&](uint32_t, size_t t) { return t / body_.subgroup_size; });
             case ExprKind::kSubgroupInvocation:
@@ -392,8 +392,6 @@ class KernelRun {
                 return;
             case ExprKind::kGather:
                 return gather(n, at, result, mask);
-            case ExprKind::kUnpack:
-                return unpack(n, result, mask);
             default:
                 HEARTH_ASSERT(false && "no value");
         }
@@ -417,6 +415,17 @@ class KernelRun {
         }
     }
 
+    /// kWorkgroup or kWorkgroups.  linear: the workgroup's number among all, or their count.
+    void along_axis(const ExprNode& n, uint32_t linear, Elements& result, const Mask& mask) {
+        if (body_.across == 0) return fill(result, mask, [&](uint32_t, size_t) { return linear; });
+        const Values across = values(body_.across, mask), down = values(body_.down, mask);
+        fill(result, mask, [&](uint32_t, size_t t) {
+            const uint64_t counts[] = {across[t], down[t], linear / (across[t] * down[t])};
+            const uint64_t places[] = {linear % across[t], linear / across[t] % down[t], counts[2]};
+            return (n.kind == ExprKind::kWorkgroups ? counts : places)[n.bits];
+        });
+    }
+
     void chunk_element(const ExprNode& n, Elements& result, const Mask& mask) {
         const ExprKind of = body_.expressions[n.in[0]].kind;
         if (of == ExprKind::kLocal || of == ExprKind::kElement) {
@@ -427,7 +436,7 @@ class KernelRun {
         }
         const Elements all = elements(n.in[0], mask);
         const Values lane = values(n.in[1], mask);
-        fill(result, mask, [&](uint32_t, size_t t) { return all[4 * n.bits + lane[t]][t]; });
+        fill(result, mask, [&](uint32_t, size_t t) { return all[lane[t]][t]; });
     }
 
     void gather(const ExprNode& n, Values at, Elements& result, const Mask& mask) {
@@ -536,24 +545,6 @@ class KernelRun {
         const uint32_t shift = 16 * static_cast<uint32_t>(element % 2);
         const auto other = static_cast<uint32_t>(c->bits) & ~(0xffffu << shift);
         write_local(local, t - (shift != 0 ? 1 : 0), word, other | bits_of_half(number) << shift);
-    }
-
-    void unpack(const ExprNode& n, Elements& result, const Mask& mask) {
-        const Values word = values(n.in[0], mask), scale = values(n.in[1], mask);
-        const Values four = n.in[2] == 0 ? Values(body_.threads) : values(n.in[2], mask);
-        const uint32_t each_word = 32 / n.width;
-        if (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4) check_alignment(word, 4, mask);
-        for (uint32_t i = 0; i < result.size(); ++i)
-            for (size_t t = 0; t < mask.size() && error_.ok(); ++t) {
-                if (!mask[t]) continue;
-                const auto element = static_cast<uint32_t>(4 * four[t] + i);
-                const auto bits = static_cast<uint32_t>(
-                    load(n.bits, t, int64_t{static_cast<int32_t>(word[t])} + element / each_word));
-                const uint32_t to_top = 32 - n.width * (element % each_word + 1);
-                const auto integer =
-                    static_cast<int32_t>(bits << to_top) >> static_cast<int32_t>(32 - n.width);
-                result[i][t] = std::bit_cast<uint32_t>(static_cast<float>(integer) * f32(scale[t]));
-            }
     }
 
     void check_alignment(const Values& at, uint32_t length, const Mask& mask) {
@@ -806,6 +797,7 @@ class KernelRun {
             case StatementKind::kBarrier:
                 return barrier(mask);
             case StatementKind::kSubgroupBarrier:
+                if (body_.subgroup_size == 0) return;
                 come_together(mask);
                 for (size_t t = 0; t < mask.size(); t += body_.subgroup_size)
                     if (mask[t]) ++subgroup_interval_[t / body_.subgroup_size];

@@ -26,7 +26,7 @@
 
 #include "compiler/codegen/kernel_draft.hpp"
 #include "compiler/codegen/kernel_task.hpp"
-#include "compiler/codegen/matmul/matmul_functions.hpp"
+#include "compiler/codegen/matmul/matmul_body.hpp"
 #include "compiler/codegen/matmul/matmul_kernel.hpp"
 #include "compiler/codegen/shared/cpu_kernel.hpp"
 #include "compiler/codegen/shared/extents.hpp"
@@ -177,18 +177,17 @@ class CpuMatmul : CpuKernel {
 
     Expr tiles(Dim count, int64_t each) { return (count_of(count, *body_) + (each - 1)) / each; }
 
-    /// Whose rows and columns the workgroup computes: workgroups go along n first, then m, then batch.
+    /// Whose rows and columns the workgroup computes.
     void place_workgroup() {
-        const Expr group = writer_.let("group", body_->workgroup());
-        const Expr across = writer_.let("across", tiles(n_, block_.columns));
-        const Expr down = writer_.let("down", tiles(m_, block_.rows));
-        first_column_ = writer_.let("first_column", group % across * block_.columns);
-        first_row_ = writer_.let("first_row", group / across % down * block_.rows);
+        body_->across = tiles(n_, block_.columns).id;
+        body_->down = tiles(m_, block_.rows).id;
+        first_column_ = writer_.let("first_column", body_->workgroup(0) * block_.columns);
+        first_row_ = writer_.let("first_row", body_->workgroup(1) * block_.rows);
         column_count_ = writer_.let(
             "column_count", smaller(index(block_.columns), count_of(n_, *body_) - first_column_));
         row_count_ = writer_.let("row_count",
                                  smaller(index(block_.rows), count_of(m_, *body_) - first_row_));
-        writer_.bind(batch_index_, writer_.let("batch", group / across / down));
+        writer_.bind(batch_index_, writer_.let("batch", body_->workgroup(2)));
     }
 
     /// The operand's element that the product calls (batch, i, j).

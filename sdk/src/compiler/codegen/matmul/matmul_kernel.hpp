@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Matrix products: GLSL of shaders/matmul with the group's prologue and epilogue as functions; on CPUs bodies of register
-// tiles and packed panels.
+// Matrix products with the group's prologue and epilogue: on GPUs tiles in shared memory and registers
+// (matmul_writers.hpp), on CPUs register tiles and packed panels.
 
 #pragma once
 

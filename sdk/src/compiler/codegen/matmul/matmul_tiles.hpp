@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-/// The texts of shaders/matmul.
+/// Kernels of products (matmul_writers.hpp).
 enum class MatmulFamily : uint8_t {
     kTiled,      ///< any operands, element by element; the only one for integers
     kVector,     ///< f32 operands that lie in memory as they are read, four elements at a time
@@ -81,7 +81,7 @@ int threads_of(const MatmulTile& tile, const DeviceCaps& caps);
 /// True if the sums of threads that share a tile take the place of its slices in shared memory.
 bool sums_replace_slices(const MatmulTile& tile, const DeviceCaps& caps);
 
-/// Between rows of slices in shared memory, in vectors of 16 bytes (slices.glsl).
+/// Between rows of slices in shared memory, in vectors of 16 bytes.
 inline constexpr int kMatrixPad = 1;
 
 /// Shared memory that a workgroup declares.
