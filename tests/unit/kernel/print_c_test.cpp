@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -133,12 +132,6 @@ void expect_as_interpreted(OpKernel kernel, RunWorkgroups* run, double tolerance
     }
 }
 
-/// C has no vectors of elements.
-bool has_chunks(const Body& body) {
-    return std::any_of(body.locals.begin(), body.locals.end(),
-                       [](const Local& local) { return local.chunk != Chunk::kOne; });
-}
-
 class KernelsInC : public testing::TestWithParam<const OpDef*> {};
 
 TEST_P(KernelsInC, GiveWhatTheInterpreterGives) {
@@ -150,8 +143,7 @@ TEST_P(KernelsInC, GiveWhatTheInterpreterGives) {
         for (size_t i = 0; i < variants->size(); i += is_nightly ? 1 : 7)
             for (const DeviceCaps& caps : {gpu_caps(), cpu_caps()})
                 for (OpKernel& kernel : kernels_of((*variants)[i], caps))
-                    if (!has_chunks(*kernel.body))
-                        kernels.emplace_back(std::move(kernel), tolerance);
+                    kernels.emplace_back(std::move(kernel), tolerance);
     };
     take(variants_of(op), op.tolerance.f32);
     take(narrow_variants_of(op, DType::kF16), op.tolerance.f16);

@@ -6,6 +6,7 @@
 
 #include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/passes/quantize_weights.hpp"
+#include "compiler/print/c.hpp"
 #include "support/products.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
@@ -43,11 +44,15 @@ Variant variant_of(const ProductCase& c) {
     return {c.name, std::move(graphs[0]), std::move(product.inputs), 1};
 }
 
-/// Runs all kernels of the variant; returns how many they are.
+/// Runs all kernels of the variant, and prints those without matrices as C; returns how many they are.
 int run_all(const Variant& variant, const DeviceCaps& caps, const LowerSettings& settings,
             double tolerance) {
     int count = 0;
     for (OpKernel& kernel : kernels_of(variant, caps, settings)) {
+        if (!body_requirements(*kernel.body).matrices) {
+            const Result<std::string> c = print_c(*kernel.body, "kernel");
+            EXPECT_TRUE(c.ok()) << c.status().message();
+        }
         const Status status = run_kernel(*kernel.body, kernel.launch, kernel.operands);
         EXPECT_TRUE(status.ok()) << status.message();
         if (!status.ok()) continue;

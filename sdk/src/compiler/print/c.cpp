@@ -636,10 +636,14 @@ class CPrinter final : CLikePrinter {
         line("continue;");  // with the next invocation
     }
 
+    static bool are_words(ScalarType type, Chunk chunk) {
+        return chunk == Chunk::kHalves || (chunk == Chunk::kFour && type == ScalarType::kU32);
+    }
     /// Of one value, or of an element of an array.
     std::string type_of(const Local& l) {
         if (l.chunk == Chunk::kOne) return std::string(type_text(l.type));
-        if (l.type != ScalarType::kF32 || is_fragment(l.chunk) || length_of(l.chunk) > 4)
+        if (are_words(l.type, l.chunk)) return "hearth_words";
+        if (is_fragment(l.chunk) || length_of(l.chunk) > 4)
             fail("chunks of more than four elements");
         return "hearth_four";
     }
@@ -762,6 +766,10 @@ class CPrinter final : CLikePrinter {
                 return "hearth_scale_four(" + list(n.in) + ")";
             case ExprKind::kDot:
                 return "hearth_dot(" + list(n.in) + ")";
+            case ExprKind::kTwoHalves:
+                return call("hearth_two_halves", expression(n.in[0]));
+            case ExprKind::kReinterpret:
+                return expression(n.in[0]);
             case ExprKind::kMultiplyAdd:
                 if (n.chunk == Chunk::kOne) return "hearth_multiply_add(" + list(n.in) + ")";
                 if (n.chunk == Chunk::kFour) return "hearth_multiply_add_four(" + list(n.in) + ")";
@@ -777,6 +785,8 @@ class CPrinter final : CLikePrinter {
 
     /// Four elements from `first` on.
     std::string load_four(const ExprNode& n, const std::string& first) {
+        if (are_words(n.type, n.chunk))
+            return call("hearth_load_words", place_of_buffer(n.bits) + " + " + first);
         if (n.chunk != Chunk::kFour) fail("chunks of more than four elements");
         if (body_.buffers[n.bits].held == DType::kF32)
             return call("hearth_load_four", place_of_buffer(n.bits) + " + " + first);
@@ -802,6 +812,8 @@ class CPrinter final : CLikePrinter {
     std::string operation(const ExprNode& n) override {
         if (n.kind == ExprKind::kFitting) return cast(n.type, narrow(n.in[0]));
         // A branch on places is rarely guessed wrong, and leaves out a load.
+        if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
+            return call("hearth_round_four", expression(n.in[0]));
         if (n.chunk != Chunk::kOne && n.op != ScalarOp::kSelect) fail("operations of chunks");
         if (n.op == ScalarOp::kSelect && n.type == ScalarType::kF32 && n.chunk == Chunk::kOne &&
             is_of_data(n.in[0]))

@@ -67,7 +67,9 @@ void CLikePrinter::statement(const Statement& s) {
             return fail("chunks of elements");
         case StatementKind::kLoadFragment:
         case StatementKind::kStoreFragment:
+            return fail("subgroups");
         case StatementKind::kSubgroupBarrier:
+            if (body_.subgroup_size == 0) return;  // it orders nothing
             return fail("subgroups");
         default:
             return fail("a statement of GPUs");

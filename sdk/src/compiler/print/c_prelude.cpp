@@ -300,6 +300,24 @@ HEARTH_FUNCTION float hearth_dot(hearth_four a, hearth_four b) {
     return sum;
 }
 
+HEARTH_FUNCTION hearth_four hearth_round_four(hearth_four a) {
+    for (int i = 0; i < 4; ++i) a.at[i] = hearth_round_f16(a.at[i]);
+    return a;
+}
+
+/* Four words, or the eight f16 that they hold. */
+typedef struct {
+    uint32_t at[4];
+} hearth_words;
+HEARTH_FUNCTION hearth_words hearth_load_words(const void* from) {
+    hearth_words words;
+    memcpy(&words, from, sizeof words);
+    return words;
+}
+HEARTH_FUNCTION hearth_four hearth_two_halves(uint32_t word) {
+    return hearth_four_of(hearth_of_f16((uint16_t)word), hearth_of_f16((uint16_t)(word >> 16)), 0.0f, 0.0f);
+}
+
 /* Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011. */
 HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t step, uint32_t element) {
     uint32_t c0 = element, c1 = step, c2 = 0, c3 = 0;

@@ -248,9 +248,9 @@ class WgslPrinter final : CLikePrinter {
     }
 
     template <class Text>
-    std::string four(Text text) {
-        return "vec4<f32>(" + text("0") + ", " + text("1") + ", " + text("2") + ", " + text("3") +
-               ")";
+    std::string four(Text text, const char* number = "f32") {
+        return "vec4<" + std::string(number) + ">(" + text("0") + ", " + text("1") + ", " +
+               text("2") + ", " + text("3") + ")";
     }
 
     void statement(const Statement& s) override {
@@ -303,7 +303,8 @@ class WgslPrinter final : CLikePrinter {
         }
     }
     std::string load_four(const ExprNode& n, const std::string& first) {
-        return four([&](const char* lane) { return load(n.bits, first + " + " + lane); });
+        return four([&](const char* lane) { return load(n.bits, first + " + " + lane); },
+                    n.type == ScalarType::kU32 ? "u32" : "f32");
     }
 
     std::string place_in(uint64_t buffer, const std::string& element) const {

@@ -289,10 +289,10 @@ void MatmulBody::set_inner_range() {
     k_end_ = extents_.k.is_batch ? w_.let("k_count", k) : k;
     if (!node_.attrs.has("parts")) return;
     const int64_t parts = node_.attrs.integer("parts"), granule = node_.attrs.integer("granule");
-    const Expr part = w_.let("part", (k_end_ + (parts - 1)) / parts);
-    const Expr stretch = w_.let("stretch", (part + (granule - 1)) / granule * granule);
-    k_first_ = w_.let("k_first", batch_ * stretch);
-    k_end_ = w_.let("k_end", lesser(k_end_, k_first_ + stretch));
+    const Expr even = w_.let("even_part", (k_end_ + (parts - 1)) / parts);
+    const Expr length = w_.let("part_length", (even + (granule - 1)) / granule * granule);
+    k_first_ = w_.let("k_first", batch_ * length);
+    k_end_ = w_.let("k_end", lesser(k_end_, k_first_ + length));
 }
 
 bool MatmulBody::is_k_whole() const {
