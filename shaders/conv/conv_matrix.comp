@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Convolution like conv_tiled.comp, but of f16 with f32 sums, on matrix cores
+// Convolution like compiler/codegen/conv/gpu_conv_tiled.cpp, but of f16 with f32 sums, on matrix cores
 // (shaders/common/coopmat.glsl), for images of many pixels: for each tap, weights [OUT, CHANNELS]
 // times pixels [CHANNELS, pixels], the pixels being those of the tile, shifted.
 //

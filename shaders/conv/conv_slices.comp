@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Convolution like conv_tiled.comp, but of f16 with f32 sums, on matrix cores
+// Convolution like compiler/codegen/conv/gpu_conv_tiled.cpp, but of f16 with f32 sums, on matrix cores
 // (shaders/common/coopmat.glsl), for images of few pixels: weights [OUT, depth] times patches [depth,
 // pixels], depth being channels and taps in the order of memory.
 //

@@ -57,6 +57,7 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
     options.fused_networks = settings.fused_networks;
     options.variants = settings.variants;
     options.compile_kernels = false;
+    options.variants = settings.variants;
     auto lowered = lower({&*graph, 1}, options);
     EXPECT_TRUE(lowered.ok()) << variant.text << ": " << lowered.status().message();
     auto values = all_values(*graph, variant);

@@ -17,8 +17,9 @@ namespace {
 // networks, of several groups, are tried before (fused_network/region_calls.hpp); batched kernels
 // join elementwise groups, reductions and rows in place (batched_kernel.hpp).
 constexpr const KernelFamily* kFamilies[] = {
-    &kMatmulFamily, &kAttentionFamily, &kGruFamily,    &kDepthwiseConvFamily, &kConvFamily,
-    &kUnfoldFamily, &kRowsFamily,      &kCustomFamily, &kReductionFamily,     &kElementwiseFamily,
+    &kMatmulFamily, &kAttentionFamily, &kGruFamily,         &kDepthwiseConvFamily,
+    &kConvFamily,   &kGpuConvFamily,   &kUnfoldFamily,      &kRowsFamily,
+    &kCustomFamily, &kReductionFamily, &kElementwiseFamily,
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ extern const KernelFamily kGruFamily;
 extern const KernelFamily kMatmulFamily;
 extern const KernelFamily kDepthwiseConvFamily;
 extern const KernelFamily kConvFamily;
+extern const KernelFamily kGpuConvFamily;
 extern const KernelFamily kUnfoldFamily;
 extern const KernelFamily kRowsFamily;
 extern const KernelFamily kCustomFamily;

@@ -17,6 +17,7 @@ std::string to_string(const KernelChoice& choice) {
         return layout->is_turned ? "turned" : "not turned";
     if (const auto* tile = std::get_if<MatmulTile>(&choice)) return to_string(*tile);
     if (const auto* tile = std::get_if<AttentionTile>(&choice)) return to_string(*tile);
+    if (const auto* tile = std::get_if<ConvTile>(&choice)) return to_string(*tile);
     const auto* s = std::get_if<ConvStrip>(&choice);
     if (s == nullptr) return "";
     const auto number = [](int64_t n) { return std::to_string(n); };

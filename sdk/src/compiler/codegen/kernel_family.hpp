@@ -11,6 +11,7 @@
 #include "compiler/codegen/kernel_task.hpp"
 #include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/ops/kernels/attention_tiles.hpp"
+#include "compiler/ops/kernels/conv_tiles.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 
 #include <hearth/status.hpp>
@@ -23,7 +24,7 @@ namespace hearth {
 
 /// Parameters of a family's kernel. std::monostate: the family has one kernel for a task.
 using KernelChoice =
-    std::variant<std::monostate, AttentionTile, ConvStrip, ProductLayout, MatmulTile>;
+    std::variant<std::monostate, AttentionTile, ConvStrip, ConvTile, ProductLayout, MatmulTile>;
 
 struct KernelFamily {
     const char* name;

@@ -39,6 +39,17 @@ Expr VectorAccess::load_four(KernelWriter& writer, ValueId value, const Coords<S
     return body_.compose(elements);
 }
 
+Expr VectorAccess::load_four(KernelWriter& writer, ValueId value, Scalar first) {
+    if (const std::optional<Expr> four = load_vector(writer, value, {first, {}}, first))
+        return *four;
+    std::vector<Expr> elements;
+    for (int64_t lane = 0; lane < 4; ++lane) {
+        const Scalar at = lane == 0 ? first : first + arena_.index(lane);
+        elements.push_back(writer.emit(expressions_.read(value, {at, {}})));
+    }
+    return body_.compose(elements);
+}
+
 std::optional<Expr> VectorAccess::load_vector(KernelWriter& writer, ValueId value,
                                               const ScalarPlace& place, Scalar element) {
     const ScalarNode load = expressions_.read(value, place).node();

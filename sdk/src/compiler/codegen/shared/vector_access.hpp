@@ -33,6 +33,8 @@ class VectorAccess {
     /// Elements at `at` and the next three of the last axis, of which the first one's coordinate is a multiple of four;
     /// element by element where they are not a vector in memory.
     Expr load_four(KernelWriter& writer, ValueId value, const Coords<Scalar>& at);
+    /// The same from element `first` on, in the order of memory, a multiple of four.
+    Expr load_four(KernelWriter& writer, ValueId value, Scalar first);
     /// The same if they are a vector in memory, else nothing.  element: what moves in `place`.
     std::optional<Expr> load_vector(KernelWriter& writer, ValueId value, const ScalarPlace& place,
                                     Scalar element);

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Builds the GLSL kernels of the operator `conv` from the texts of shaders/conv.
+// Builds the GLSL kernels of the operator `conv` on matrix cores from the texts of shaders/conv; the others are bodies
+// (compiler/codegen/conv).
 
 #include "compiler/ops/kernels/conv_kernel.hpp"
 
 #include "compiler/ops/kernels/conv_tiles.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
-#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <string>
@@ -74,57 +74,6 @@ int64_t parts_of(int64_t count, int64_t part) {
     return (count + part - 1) / part;
 }
 
-CustomKernel tiled_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
-    const int64_t chunk = t.shares_weights ? 1 : p.chunk();
-    Defines d = constants(p);
-    d.number("LANES", t.lanes);
-    d.number("GROUPS", t.groups);
-    d.number("SLICES", t.slices);
-    d.number("PX", t.px);
-    d.number("OC", t.oc);
-    const bool all_fit = t.threads() * t.oc * t.px * 4 <=
-                         std::min<int64_t>(call.caps.max_compute_shared_memory_size,
-                                           device_model(call.caps).shared_budget(t.threads()));
-    d.number("PX_EACH", all_fit ? t.px : 1);
-    d.number("CHUNK", chunk);
-    d.number("SLICE_CHANNELS", parts_of(parts_of(p.channels, t.slices), chunk) * chunk);
-    d.flag("WEIGHTS_SHARED", t.shares_weights);
-    d.flag("WEIGHTS_BY_FOUR", !t.shares_weights && p.has_weights_by_four());
-    CustomKernel kernel;
-    kernel.name = "conv";
-    kernel.glsl = d.all() + std::string(shader_text("conv/conv_tiled.comp"));
-    kernel.helpers = {"in1_four", "out0_at"};
-    kernel.local_size[0] = static_cast<uint32_t>(t.threads());
-    kernel.grid[0] = tiles_axis(call, count_of(p.count), t.lanes * t.px * t.repeat);
-    kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t.groups * t.oc)};
-    return kernel;
-}
-
-CustomKernel strips_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
-    Defines d = constants(p);
-    d.number("LANES", t.lanes);
-    d.number("STRIPS", t.strips);
-    d.number("GROUPS", t.groups);
-    d.number("PY", t.px);
-    d.number("OC", t.oc);
-    d.number("TURNS", t.turns);
-    d.flag("X_HELD", t.holds_x);
-    d.number("SHIFT", ((-p.window.low[1]) % 4 + 4) % 4);
-    d.flag("LOADS_FOUR", p.size[1] % 4 == 0);
-    d.flag("STORES_FOUR", p.count[1] % 4 == 0);
-    d.text("STORE_FOUR(n, o, y, x, v)",
-           p.has_one_axis ? "out0_four_at(n, o, x, v)" : "out0_four_at(n, o, y, x, v)");
-    CustomKernel kernel;
-    kernel.name = "conv_strips";
-    kernel.glsl = d.all() + std::string(shader_text("conv/conv_strips.comp"));
-    kernel.helpers = {"in0_four", "out0_at", "out0_four_at"};
-    kernel.local_size[0] = static_cast<uint32_t>(t.threads());
-    const int64_t tiles = parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
-    kernel.grid[0] = tiles_axis(call, tiles, t.repeat);
-    kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t.groups * t.turns * t.oc)};
-    return kernel;
-}
-
 CustomKernel matrix_kernel(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& t) {
     const int64_t rows = t.strips * t.px, columns = t.lanes * call.caps.cooperative_matrix_shape.n;
     Defines d = constants(p);
@@ -173,61 +122,22 @@ CustomKernel slices_kernel(const KernelRuleContext& call, const ConvProblem& p, 
     return kernel;
 }
 
-CustomKernel winograd_kernel(const KernelRuleContext& call, const ConvProblem& p) {
-    Defines d = constants(p);
-    d.number("CHUNK", kWinogradChunk);
-    CustomKernel kernel;
-    kernel.name = "conv_winograd";
-    kernel.glsl = d.all() + std::string(shader_text("conv/conv_winograd.comp"));
-    kernel.helpers = {"out0_at"};
-    kernel.local_size[0] = static_cast<uint32_t>(kWinogradThreads);
-    kernel.grid[0] =
-        tiles_axis(call, parts_of(p.count[0], 2) * parts_of(p.count[1], 2), kWinogradBlocks);
-    kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(kWinogradOuts)};
-    return kernel;
-}
-
-CustomKernel depthwise_kernel(const KernelRuleContext& call, const ConvProblem& p,
-                              const ConvTile& t) {
-    Defines d = constants(p);
-    d.number("MULTIPLE", p.multiple);
-    d.number("PY", t.strips);
-    d.number("PX", t.px);
-    CustomKernel kernel;
-    kernel.name = "conv_depthwise";
-    kernel.glsl = d.all() + std::string(shader_text("conv/conv_depthwise.comp"));
-    kernel.helpers = {"out0_at"};
-    kernel.local_size[0] = static_cast<uint32_t>(t.lanes);
-    kernel.grid[0] = tiles_axis(
-        call, p.out * parts_of(p.count[0], t.strips) * parts_of(p.count[1], t.px), t.lanes);
-    return kernel;
-}
-
 CustomKernel kernel_of(const KernelRuleContext& call, const ConvProblem& p, const ConvTile& tile) {
-    switch (tile.family) {
-        case ConvFamily::kTiled:
-            break;
-        case ConvFamily::kStrips:
-            return strips_kernel(call, p, tile);
-        case ConvFamily::kMatrix:
-            return matrix_kernel(call, p, tile);
-        case ConvFamily::kSlices:
-            return slices_kernel(call, p, tile);
-        case ConvFamily::kWinograd:
-            return winograd_kernel(call, p);
-        case ConvFamily::kDepthwise:
-            return depthwise_kernel(call, p, tile);
-    }
-    return tiled_kernel(call, p, tile);
+    if (tile.family == ConvFamily::kMatrix) return matrix_kernel(call, p, tile);
+    if (tile.family == ConvFamily::kSlices) return slices_kernel(call, p, tile);
+    return {};  // a body, which its kernel family writes
 }
 
 }  // namespace
 
+std::vector<ConvTile> conv_tiles(const KernelRuleContext& call) {
+    return suits(call) ? conv_candidates(ConvProblem(call), call.caps) : std::vector<ConvTile>();
+}
+
 std::optional<CustomKernel> conv_kernel(const KernelRuleContext& call) {
-    if (!suits(call)) return {};
-    const ConvProblem p(call);
-    const std::vector<ConvTile> all = conv_candidates(p, call.caps);
+    const std::vector<ConvTile> all = conv_tiles(call);
     if (all.empty()) return {};
+    const ConvProblem p(call);
     std::vector<std::string> variants;
     for (const ConvTile& t : all) variants.push_back(to_string(t));
     const auto known = std::find(variants.begin(), variants.end(), call.variant);

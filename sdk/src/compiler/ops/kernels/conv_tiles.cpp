@@ -84,7 +84,7 @@ bool ConvProblem::has_weights_by_four() const {
 
 namespace {
 
-// --- conv_tiled.comp ---
+// --- gpu_conv_tiled.cpp ---
 
 int64_t most_threads(const DeviceCaps& caps) {
     return std::min<int64_t>(512, max_workgroup_size(caps));
@@ -184,7 +184,7 @@ void add_tiled(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTil
     }
 }
 
-// --- conv_strips.comp ---
+// --- gpu_conv_strips.cpp ---
 
 int64_t strips_tiles(const ConvProblem& p, const ConvTile& t) {
     return p.images * parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
@@ -360,7 +360,7 @@ void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     all.insert(all.end(), found.begin(), found.end());
 }
 
-// --- conv_winograd.comp ---
+// --- gpu_conv_winograd.cpp ---
 
 void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kLeastChannels = 16, kShared = 32768;
@@ -377,7 +377,7 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
     all.push_back({.family = ConvFamily::kWinograd});
 }
 
-// --- conv_depthwise.comp ---
+// --- gpu_conv_depthwise.cpp ---
 
 void add_depthwise(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     // Rows and pixels per thread: the most that still occupy the whole device first.

@@ -32,7 +32,7 @@ struct ConvProblem {
     /// Elements of x that `places` neighbouring windows cover along an axis.
     int64_t patch_extent(size_t axis, int64_t places) const;
     bool is_padded() const;
-    /// Channels that a thread of conv_tiled.comp loads at a time.
+    /// Channels that a thread of gpu_conv_tiled.cpp loads at a time.
     int64_t chunk() const { return has_weights_by_four() ? channels_by_four() : 1; }
     /// True for the first layer of a network: too few channels to split into slices.
     bool is_shallow() const { return channels <= 4 && !has_weights_by_four(); }
@@ -43,7 +43,7 @@ struct ConvProblem {
     int64_t channels_by_four() const;
 };
 
-/// Kernel sources in shaders/conv.
+/// Kernels of compiler/codegen/conv; on matrix cores of shaders/conv.
 enum class ConvFamily : uint8_t {
     kTiled,      ///< any operands
     kStrips,     ///< few channels, large images
@@ -56,7 +56,7 @@ enum class ConvFamily : uint8_t {
 /// Input channels that conv_matrix.comp stages at a time.
 inline constexpr int64_t kConvMatrixChunk = 16;
 
-/// Parameters of conv_winograd.comp: threads, blocks of 2 x 2 results and output channels per
+/// Parameters of gpu_conv_winograd.cpp: threads, blocks of 2 x 2 results and output channels per
 /// workgroup, and input channels at a time.
 inline constexpr int64_t kWinogradThreads = 256, kWinogradBlocks = 32, kWinogradOuts = 32,
                          kWinogradChunk = 8;
