@@ -14,9 +14,11 @@
 //   - On POSIX the permissions of an existing file are kept (and its owner and group, where
 //     allowed), and new files follow the umask; on Windows the written file inherits the folder's
 //     permissions.  Files that this process may not write are rejected.
-//   - The temporary file NAME.<16 hex digits>.tmp is in the same folder, is created with O_EXCL and
-//     O_NOFOLLOW, and is locked while in use, so that the next write of NAME can remove those left
-//     behind by killed processes.
+//   - A killed process leaves no temporary file behind.  Where the system has files without a name
+//     (O_TMPFILE), contents get one, NAME.<16 hex digits>.tmp in the same folder, only for the moment
+//     before they replace NAME; elsewhere they have it from the start.  It is created exclusively
+//     and is locked while in use; the next write of NAME, or check_writable(), removes what a kill in
+//     between left.
 
 #pragma once
 
@@ -112,7 +114,7 @@ inline Result<os::FileInfo> replaceable(const std::string& path) {
     return info;
 }
 
-/// A temporary file next to `path`, removed unless replace_file() succeeds.
+/// A temporary file for `path`, removed unless replace_file() succeeds.
 class Replacement {
   public:
     Replacement() = default;
@@ -129,17 +131,12 @@ class Replacement {
 
     Status open(const std::string& path) {
         HEARTH_ASSIGN(old_, replaceable(path));
-        const SplitPath split(path);
-        constexpr int kAttempts = 100;
-        for (int attempt = 0; attempt < kAttempts; ++attempt) {
-            const std::string name = split.beside(temporary_name(split.name));
-            bool is_taken = false;
-            if (file_.create_new(name, has_old(), &is_taken)) {
-                temporary_ = name;
-                return {};
-            }
-            if (!is_taken) break;
-        }
+        bool has_no_unnamed = false;
+        if (file_.create_unnamed(SplitPath(path).folder, has_old(), &has_no_unnamed)) return {};
+        const auto create = [&](const std::string& name, bool* is_taken) {
+            return file_.create_new(name, has_old(), is_taken);
+        };
+        if (has_no_unnamed && make_name(path, create)) return {};
         return file_error("create a file beside", path);
     }
     bool write(span<const std::byte> bytes) {
@@ -149,6 +146,10 @@ class Replacement {
         return (!has_old() || file_.take_after(old_)) && file_.sync();
     }
     bool replace_file(const std::string& path) {
+        const auto give = [&](const std::string& name, bool* is_taken) {
+            return file_.give_name(name, is_taken);
+        };
+        if (temporary_.empty() && !make_name(path, give)) return false;
         if (!os::replace_file(file_, temporary_, path)) return false;
         temporary_.clear();
         return true;
@@ -158,10 +159,24 @@ class Replacement {
     bool has_old() const {
         return old_.kind == os::FileKind::kFile;
     }
+    /// Tries names beside `path` until `make` makes one.
+    template <class Make>
+    bool make_name(const std::string& path, const Make& make) {
+        constexpr int kAttempts = 100;
+        const SplitPath split(path);
+        bool is_taken = true;
+        for (int attempt = 0; attempt < kAttempts && is_taken; ++attempt) {
+            const std::string name = split.beside(temporary_name(split.name));
+            if (!make(name, &is_taken)) continue;
+            temporary_ = name;
+            return true;
+        }
+        return false;
+    }
 
     os::FileInfo old_;
     os::File file_;
-    std::string temporary_;  // empty: no temporary file
+    std::string temporary_;  // name of the temporary file; empty: it has none
 };
 
 /// Removes temporary files that killed writers of `path` left behind.
@@ -214,9 +229,12 @@ Status write_file_atomically(const std::string& path, std::string_view text,
 }
 
 /// Returns ok if write_file_atomically() could replace or create `path` now: creates the temporary
-/// file and removes it.  For programs that save late and should fail early.
+/// file and removes it, and those of killed processes.  For programs that save late and should fail
+/// early.
 inline Status check_writable(const std::string& path) {
-    return detail::Replacement().open(path);
+    HEARTH_TRY(detail::Replacement().open(path));
+    detail::remove_leftovers(path);
+    return {};
 }
 
 /// Default size limit of read_whole_file(), in bytes.

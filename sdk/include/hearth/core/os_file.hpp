@@ -148,6 +148,56 @@ class File {
         return false;
     }
 
+    /// Creates and locks a file without a name, which vanishes with its last descriptor, a kill
+    /// included; give_name() comes after its contents.
+    /// is_unsupported  set if the system or the folder has no such files
+    bool create_unnamed(const std::string& folder, bool is_private, bool* is_unsupported) {
+#if defined(O_TMPFILE)
+        do fd_ = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, is_private ? 0600 : 0666);
+        while (fd_ < 0 && errno == EINTR);
+        *is_unsupported = fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+        if (fd_ < 0) return false;
+        (void)flock(fd_, LOCK_EX | LOCK_NB);
+        // give_name() goes through /proc, which some containers lack.
+        *is_unsupported = access(own_link().c_str(), F_OK) != 0;
+        if (*is_unsupported) close();
+        return !*is_unsupported;
+#else
+        (void)folder, (void)is_private;
+        *is_unsupported = true;
+        return false;
+#endif
+    }
+    /// Names a file of create_unnamed().  is_taken: as in create_new().
+    bool give_name(const std::string& path, bool* is_taken) {
+        const bool is_named =
+            linkat(AT_FDCWD, own_link().c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
+        *is_taken = !is_named && errno == EEXIST;
+        return is_named;
+    }
+
+    /// Opens or creates a regular file to append to, and locks it against other programs that do
+    /// the same; devices are not locked.
+    /// is_held  set if another program holds it
+    bool open_to_append(const std::string& path, bool* is_held) {
+        *is_held = false;
+        do
+            fd_ = ::open(path.c_str(),
+                         O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+        while (fd_ < 0 && errno == EINTR);
+        struct stat s;
+        if (fd_ < 0 || fstat(fd_, &s) != 0) return false;
+        // File systems without locks do not fail here.
+        *is_held = S_ISREG(s.st_mode) && flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (*is_held) close();
+        return !*is_held;
+    }
+    /// Empties a regular file; devices stay as they are.
+    bool clear() {
+        struct stat s;
+        return fstat(fd_, &s) == 0 && (!S_ISREG(s.st_mode) || ftruncate(fd_, 0) == 0);
+    }
+
     /// Opens an existing file; does not wait for the other end of a FIFO.
     bool open_to_read(const std::string& path) {
         do fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -216,6 +266,10 @@ class File {
     }
 
   private:
+    std::string own_link() const {
+        return "/proc/self/fd/" + std::to_string(fd_);
+    }
+
     int fd_ = -1;
 };
 
@@ -364,6 +418,25 @@ class File {
                               CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
         *is_taken = handle_ == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
         return handle_ != INVALID_HANDLE_VALUE;
+    }
+
+    bool create_unnamed(const std::string&, bool, bool* is_unsupported) {
+        *is_unsupported = true;
+        return false;
+    }
+    bool give_name(const std::string&, bool*) { return false; }
+
+    bool open_to_append(const std::string& path, bool* is_held) {
+        handle_ =
+            CreateFileW(detail::wide_path(path).c_str(), FILE_APPEND_DATA | FILE_WRITE_DATA,
+                        FILE_SHARE_READ, nullptr, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr);
+        *is_held = handle_ == INVALID_HANDLE_VALUE && GetLastError() == ERROR_SHARING_VIOLATION;
+        if (handle_ != INVALID_HANDLE_VALUE) SetFilePointer(handle_, 0, nullptr, FILE_END);
+        return handle_ != INVALID_HANDLE_VALUE;
+    }
+    bool clear() {
+        return GetFileType(handle_) != FILE_TYPE_DISK ||
+               (SetFilePointer(handle_, 0, nullptr, FILE_BEGIN) == 0 && SetEndOfFile(handle_));
     }
 
     bool open_to_read(const std::string& path) {
