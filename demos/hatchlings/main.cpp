@@ -580,7 +580,10 @@ int run(int argc, char** argv) {
         ->check(programs::finite_number(-100, 0));
     app.add_option(
            "--show", options.show,
-           "Show also: thoughts (T), hopes (V), then (G): how they were, beside them; panel (B)")
+           "Show also, comma-separated: thoughts (T), hopes (V), then (G): how they were, beside "
+           "them; panel (B)")
+        ->allow_extra_args(false)  // one list for each --show: the next word is another option
+        ->delimiter(',')
         ->check(CLI::IsMember({kThoughts, kHopes, kThen, kPanel}));
     app.add_option("--motes", options.motes, "How many frost motes there are")
         ->check(programs::whole_number(0, kMaxMotes));

@@ -89,6 +89,18 @@ void FileWriter::run() {
     }
 }
 
+/// Reports a file that is no longer the one that this writer wrote.
+void FileWriter::note_other_writers(const std::string& path) {
+    const auto ours = written_.find(path);
+    os::FileInfo was, is;
+    if (ours == written_.end() || !ours->second.look(&was) || !os::query_file(path, &is) ||
+        is.kind != os::FileKind::kFile || (is.volume == was.volume && is.number == was.number))
+        return;
+    const std::lock_guard lock(mutex_);
+    failures_.push_back("another program also saves to '" + path +
+                        "'; the last to save wins, so give each game a file of its own");
+}
+
 /// Attempts one request; releases the lock while writing.
 void FileWriter::attempt(std::unique_lock<std::mutex>& lock,
                          std::map<std::string, Request>::iterator at) {
@@ -99,7 +111,11 @@ void FileWriter::attempt(std::unique_lock<std::mutex>& lock,
     lock.unlock();
     const Status status = [&]() -> Status {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, request.make());
-        return write_(node.key(), bytes);
+        note_other_writers(node.key());
+        HEARTH_TRY(write_(node.key(), bytes));
+        os::File file;
+        if (file.open_to_read(node.key())) written_[node.key()] = std::move(file);
+        return {};
     }();
     lock.lock();
     is_writing_ = false;

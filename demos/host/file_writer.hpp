@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <hearth/core/os_file.hpp>
 #include <hearth/status.hpp>
 
 #include <chrono>
@@ -24,6 +25,9 @@ namespace hearth::demo {
 /// Writes whole files on a thread of its own. Of several pending requests for a path only the last
 /// is carried out. A failed write is retried, after a second at first and after up to half a minute
 /// later, until it succeeds or a newer request replaces it.
+///
+/// The last program to write a file wins. A file that another program replaced between two writes is
+/// reported once, as a failure is.
 ///
 /// Threads: all calls from one thread.
 class FileWriter {
@@ -60,6 +64,7 @@ class FileWriter {
 
     void run();
     std::map<std::string, Request>::iterator next_due(Clock::time_point now);
+    void note_other_writers(const std::string& path);
     void attempt(std::unique_lock<std::mutex>& lock, std::map<std::string, Request>::iterator at);
 
     Write write_;
@@ -67,6 +72,8 @@ class FileWriter {
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::map<std::string, Request> requests_;  // not begun, by path
+    /// Files that this writer wrote; open, so that no other file gets their numbers.
+    std::map<std::string, os::File> written_;
     bool is_writing_ = false;
     bool is_finishing_ = false;
     bool is_over_ = false;

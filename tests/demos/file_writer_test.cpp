@@ -117,6 +117,31 @@ TEST(FileWriter, AFailedWriteIsToldAndCountedAndTriedAgain) {
     EXPECT_TRUE(files.take_failures().empty());
 }
 
+TEST(FileWriter, AnotherProgramThatSavesTheSameFileIsReported) {
+    const std::string path = (std::filesystem::temp_directory_path() /
+                              ("hearth_two_games_" + std::to_string(os::process_number())))
+                                 .string();
+    FileWriter files;
+    const auto save = [&](const char* contents) {
+        files.write(path, text(contents));
+        EXPECT_TRUE(files.finish().ok());
+        return files.take_failures();
+    };
+    EXPECT_EQ(save("mine"), Texts());
+    EXPECT_EQ(save("mine, later"), Texts());
+    // More than once, so that the first one's number may be used again.
+    for (const char* other : {"yours", "yours, later"})
+        ASSERT_TRUE(write_file_atomically(path, std::string_view(other)).ok());
+    EXPECT_EQ(save("mine again"), Texts{"another program also saves to '" + path +
+                                        "'; the last to save wins, so give each game a file of "
+                                        "its own"});
+    EXPECT_EQ(save("mine again"), Texts());
+    const auto kept = read_whole_file(path);
+    ASSERT_TRUE(kept.ok());
+    EXPECT_EQ(kept->size(), 10u) << "the last to save wins";
+    std::filesystem::remove(path);
+}
+
 TEST(FileWriter, ANewerRequestTakesThePlaceOfAFailedOne) {
     Disk disk;
     disk.fail(1);
