@@ -105,6 +105,8 @@ if(HEARTH_COMPILER AND HEARTH_AGENTS)
     install(FILES ${PROJECT_SOURCE_DIR}/demos/hello_agents/main.cpp
         ${PROJECT_SOURCE_DIR}/demos/hello_agents/CMakeLists.txt
         DESTINATION ${CMAKE_INSTALL_DATADIR}/hearth/examples/hello_agents COMPONENT compiler)
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/demos/hello_learners
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/hearth/examples COMPONENT compiler)
 endif()
 if(TARGET hearth)
     hearth_install(tool tool hearth=tool)
