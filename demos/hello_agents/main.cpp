@@ -71,7 +71,7 @@ Status play(Agents& agents, Cart& cart, std::mt19937& random) {
 /// Records with a function, submits, and waits for the device: the game's own renderer.
 using Submit = std::function<Status(const std::function<Status(VkCommandBuffer)>& record)>;
 
-Status learn(Context& context, const Submit& submit, std::FILE* log) {
+Status learn(Context& context, const Submit& submit, RunLogWriter& log) {
     const AgentSpec spec(ObservationSpec().box("cart", 4), ActionSpec().discrete("push", 2));
     // Hyperparameters of RL Baselines3 Zoo for this task.
     Ppo ppo{.n_agents = kCarts, .n_steps = 32, .n_minibatches = 1, .n_epochs = 20, .vf_coef = 0.5};
@@ -87,8 +87,10 @@ Status learn(Context& context, const Submit& submit, std::FILE* log) {
         cart.start(random);
         cart.show(agents.observation(cart.id));
     }
-    std::fputs(run_log_begin("hello_agents", "frames").c_str(), log);  // hearth watch LOG
+    HEARTH_TRY(log.write(run_log_begin("hello_agents", "frames", kAllRunRequests)));
     for (int frame = 1; frame <= 20'000; ++frame) {
+        if (log.waits_or_stops()) return {};  // hearth watch LOG --control pause
+        agents.freeze(log.control().freeze);
         HEARTH_TRY(context.begin_frame());
         agents.poll();  // receives actions and status
         for (Cart& cart : carts) HEARTH_TRY(play(agents, cart, random));
@@ -97,7 +99,7 @@ Status learn(Context& context, const Submit& submit, std::FILE* log) {
             return agents.record(commands, {.learning_budget_us = 20'000}).status();
         }));
         const auto length = static_cast<double>(agents.status()[AgentMetric::kEpisodeLength]);
-        if (frame % 100 == 0) std::fputs(run_log_sample(agents, frame).c_str(), log);
+        if (frame % 100 == 0) HEARTH_TRY(log.write(run_log_sample(agents, frame)));
         if (frame % 500 == 0) std::printf("%5d frames: up for %.0f steps\n", frame, length);
         if (length >= 475) return {};
     }
@@ -105,7 +107,11 @@ Status learn(Context& context, const Submit& submit, std::FILE* log) {
 }
 
 /// A game has a device already; this one opens a GPU, or this machine's CPU.
-Status run(bool on_cpu, std::FILE* log) {
+Status run(bool on_cpu, const char* path) {
+    RunLogWriter log;
+    if (path != nullptr) {
+        HEARTH_ASSIGN(log, RunLogWriter::open(path));
+    }
     if (on_cpu) {
         HEARTH_ASSIGN(cpu::Device device, cpu::open_device());
         return learn(
@@ -130,8 +136,7 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "usage: hello_agents [--device cpu] [LOG]\n");
         return 2;
     }
-    std::FILE* const log = std::fopen(count > log_at ? arguments[log_at] : "/dev/null", "w");
-    const Status status = log ? run(on_cpu, log) : not_found("cannot write the log");
+    const Status status = run(on_cpu, count > log_at ? arguments[log_at] : nullptr);
     if (!status.ok()) std::fprintf(stderr, "hello_agents: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;
 }

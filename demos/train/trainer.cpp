@@ -7,6 +7,7 @@
 
 #include <hearth/agents/run_log.hpp>
 #include <hearth/file.hpp>
+#include <hearth/run_log.hpp>
 #include <hearth/weights.hpp>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +17,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -32,30 +32,6 @@ namespace hearth::train {
 namespace {
 
 constexpr size_t kAveraged = 20;
-
-/// A file to which whole lines are appended; each is written when add() returns.
-class LineFile {
-  public:
-    static Result<LineFile> open(const std::string& path) {
-        LineFile file;
-        file.path_ = path;
-        file.file_.reset(std::fopen(path.c_str(), "a"));
-        if (!file.file_) return not_found("cannot write '" + path + "': " + std::strerror(errno));
-        return file;
-    }
-    Status add(const std::string& lines) {
-        if (std::fputs(lines.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
-            return internal_error("cannot write '" + path_ + "': " + std::strerror(errno));
-        return {};
-    }
-
-  private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::string path_;
-    std::unique_ptr<std::FILE, Close> file_;
-};
 
 std::string episode_line(int64_t steps, double mean_return) {
     if (!std::isfinite(mean_return)) return "";
@@ -98,17 +74,17 @@ class Trainer {
     Result<TrainOutcome> train() {
         HEARTH_TRY(begin());
         const int64_t samples = config_.ppo.n_agents * config_.ppo.n_steps;
-        while (steps_ < config_.steps) {
+        while (steps_ < config_.steps && !is_stopped()) {
             HEARTH_ASSIGN(const std::vector<Window> windows, run_windows(samples));
             for (const Window& window : windows) {
                 steps_ += samples;
                 ++windows_;
                 add_episodes(window, returns_);
                 if (is_first())
-                    HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(window.status),
-                                                                static_cast<double>(steps_),
-                                                                window.observations) +
-                                         episode_line(steps_, returns_.mean())));
+                    HEARTH_TRY(log_.write(agents::run_log_sample(agents::StatusView(window.status),
+                                                                 static_cast<double>(steps_),
+                                                                 window.observations) +
+                                          episode_line(steps_, returns_.mean())));
                 note(window.observations);
             }
             const bool is_due = checkpoint_is_due();
@@ -121,7 +97,7 @@ class Trainer {
         HEARTH_TRY(checkpoint());
         if (is_first()) HEARTH_TRY(write_weights());
         if (is_first())
-            HEARTH_TRY(log_->add("{\"type\":\"end\",\"at\":" + std::to_string(steps_) + "}\n"));
+            HEARTH_TRY(log_.write("{\"type\":\"end\",\"at\":" + std::to_string(steps_) + "}\n"));
         return TrainOutcome{steps_, returns_.mean()};
     }
 
@@ -131,6 +107,12 @@ class Trainer {
 
     std::string file(const char* name) const { return run_.folder + "/" + name; }
     bool is_first() const { return ranks_->rank() == 0; }
+    /// All ranks stop together when `hearth watch` asks for it, and wait while it asks for a pause.
+    bool is_stopped() {
+        uint64_t is_asked = is_first() && log_.waits_or_stops() ? 1 : 0;
+        ranks_->broadcast(std::as_writable_bytes(std::span(&is_asked, 1)));
+        return is_asked != 0;
+    }
 
     /// Settings of the rollouts to submit at once: at most up to the next checkpoint, and one if
     /// there are several ranks, which synchronize after each.
@@ -195,7 +177,8 @@ class Trainer {
         checkpoint.resize(size);
         ranks_->broadcast(checkpoint);
         HEARTH_ASSIGN(learner_, make_learner(device_, config_, *ranks_));
-        std::string log = agents::run_log_begin("train " + config_.task, "steps");
+        constexpr RunRequest kListens[] = {RunRequest::kStop, RunRequest::kPause};
+        std::string log = run_log_begin("train " + config_.task, "steps", kListens);
         if (!checkpoint.empty()) {
             HEARTH_TRY(restore(checkpoint));
             if (is_first()) {
@@ -204,10 +187,12 @@ class Trainer {
         }
         checkpointed_ = Clock::now();
         if (!is_first()) return {};
+        using Mode = RunLogWriter::Mode;
+        // Fails before anything is written if another run is in this folder.
+        HEARTH_TRY(RunLogWriter::open(file("run.jsonl"), Mode::kAppend).status());
         HEARTH_TRY(write_file_atomically(file("config.json"), std::string_view(config_.text())));
         HEARTH_TRY(write_file_atomically(file("run.jsonl"), std::string_view(log)));
-        HEARTH_ASSIGN(LineFile opened, LineFile::open(file("run.jsonl")));
-        log_ = std::make_unique<LineFile>(std::move(opened));
+        HEARTH_ASSIGN(log_, RunLogWriter::open(file("run.jsonl"), Mode::kAppend));
         return {};
     }
 
@@ -271,7 +256,7 @@ class Trainer {
     OneRank alone_;
     GradientReducer* ranks_ = &alone_;
     std::unique_ptr<Learner> learner_;
-    std::unique_ptr<LineFile> log_;
+    RunLogWriter log_;
     int64_t steps_ = 0, windows_ = 0;
     int64_t windows_at_once_ = 1;
     ReturnWindow returns_;

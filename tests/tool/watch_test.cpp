@@ -192,21 +192,53 @@ TEST_F(Watch, ATerminalWaitsForALogThatIsNotThereYet) {
     EXPECT_TRUE(terminal.is_restored());
 }
 
-TEST_F(Watch, RunsAreAskedToStop) {
-    write_run();
-    const fs::path request = path("run.jsonl") + ".stop";
-    Terminal terminal(path("run.jsonl"));
-    ASSERT_TRUE(terminal.shows("X stop the run")) << terminal.shown();
-    EXPECT_FALSE(fs::exists(request));
-    terminal.type("X");
+TEST_F(Watch, RunsThatListenAreStoppedPausedAndFrozen) {
+    append("run.jsonl", run_log_begin("foxes", "frames", kAllRunRequests));
+    append("run.jsonl", "{\"at\":1,\"foxes\":3}\n");
+    const std::string log = path("run.jsonl");
+    Terminal terminal(log);
+    ASSERT_TRUE(terminal.shows("X stop")) << terminal.shown();
+    EXPECT_FALSE(has_run_request(log, RunRequest::kStop));
+    const auto press = [&](const char* key, RunRequest request, bool is_wanted) {
+        terminal.type(key);
+        for (int i = 0; i < 100 && has_run_request(log, request) != is_wanted; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_EQ(has_run_request(log, request), is_wanted) << key;
+    };
+    press("X", RunRequest::kStop, true);
     EXPECT_TRUE(terminal.shows("asked to stop")) << terminal.shown();
-    EXPECT_TRUE(fs::exists(request));
-    fs::remove(request);
-    EXPECT_EQ(testing::run("watch --stop " + path("run.jsonl")).exit_code, 0);
-    EXPECT_TRUE(fs::exists(request));
-    const Ran none = testing::run("watch --stop " + path("none.jsonl"));
+    press("P", RunRequest::kPause, true);
+    press("P", RunRequest::kPause, false);
+    press("F", RunRequest::kFreeze, true);
+    press("F", RunRequest::kFreeze, false);
+    EXPECT_TRUE(take_stop_request(log));
+
+    const auto control = [&](const std::string& what) {
+        return testing::run("watch --control " + what + " " + log).exit_code;
+    };
+    EXPECT_EQ(control("stop"), 0);
+    EXPECT_TRUE(take_stop_request(log));
+    EXPECT_EQ(control("pause"), 0);
+    EXPECT_TRUE(has_run_request(log, RunRequest::kPause));
+    EXPECT_EQ(control("resume"), 0);
+    EXPECT_FALSE(has_run_request(log, RunRequest::kPause));
+    EXPECT_EQ(control("freeze"), 0);
+    EXPECT_TRUE(has_run_request(log, RunRequest::kFreeze));
+    EXPECT_EQ(control("learn"), 0);
+    EXPECT_FALSE(has_run_request(log, RunRequest::kFreeze));
+}
+
+TEST_F(Watch, ARunThatDoesNotListenIsNamed) {
+    append("run.jsonl", run_log_begin("foxes", "frames"));
+    const Ran deaf = testing::run("watch --control pause " + path("run.jsonl"));
+    EXPECT_EQ(deaf.exit_code, 1);
+    EXPECT_NE(deaf.text.find("the program foxes does not listen to \"pause\""), std::string::npos)
+        << deaf.text;
+    EXPECT_FALSE(has_run_request(path("run.jsonl"), RunRequest::kPause));
+    const Ran none = testing::run("watch --control stop " + path("none.jsonl"));
     EXPECT_EQ(none.exit_code, 1);
-    EXPECT_NE(none.text.find("there is no run log"), std::string::npos) << none.text;
+    EXPECT_NE(none.text.find("cannot open the run log"), std::string::npos) << none.text;
+    EXPECT_NE(testing::run("watch --control rest " + path("run.jsonl")).exit_code, 0);
 }
 
 TEST_F(Watch, AnUnknownTerminalIsNamed) {

@@ -537,7 +537,7 @@ class _Run:
         count, goes_on = self._log_count(), True
         if count // self._log_interval > self._logged // self._log_interval:
             self._write_log()
-            goes_on = self._logs is None or not self._logs.was_asked_to_stop()
+            goes_on = self._logs is None or not self._logs.waits_or_stops()
         self._logged = count
         if self._bar is not None:
             self._bar.update(model.num_timesteps, self._note())

@@ -19,6 +19,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from ._library import HearthError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 
 def _crc_table() -> list[int]:
     table = []
@@ -115,24 +122,45 @@ class CsvLog:
 
 
 class RunLog:
-    """Lines for `hearth watch` (docs/reference/run_log.md)."""
+    """Lines for `hearth watch` (docs/reference/run_log.md), which one program writes at a time."""
 
     def __init__(self, path: Path, program: str, seed: int) -> None:
         self._path = path
-        if not path.exists() or path.stat().st_size == 0:
-            self._append({"type": "run", "program": program, "at": "steps", "seed": seed})
+        self._file = open(path, "a")
+        if fcntl is not None:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._file.close()
+                raise HearthError(f"another program is writing the run log '{path}'; give each run a log of its "
+                                  "own") from None
+            except OSError:  # a file system without locks
+                pass
+        if path.stat().st_size == 0:
+            self._append({"type": "run", "program": program, "at": "steps", "seed": seed,
+                          "listens": ["stop", "pause"]})
 
     def _append(self, line: Mapping[str, Any]) -> None:
-        with open(self._path, "a") as file:
-            file.write(json.dumps(line) + "\n")
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
 
-    def was_asked_to_stop(self) -> bool:
-        """Takes a request of `hearth watch` to stop (run_log.hpp)."""
-        request = self._path.with_name(self._path.name + ".stop")
-        if not request.exists():
-            return False
-        request.unlink()
-        return True
+    def _request(self, name: str) -> Path:
+        return self._path.with_name(f"{self._path.name}.{name}")
+
+    def forget_requests(self) -> None:
+        """Withdraws those to an earlier run."""
+        for name in ("stop", "pause"):
+            self._request(name).unlink(missing_ok=True)
+
+    def waits_or_stops(self) -> bool:
+        """Waits while `hearth watch` asks to pause; returns whether it asks to stop (run_log.hpp)."""
+        while True:
+            if self._request("stop").exists():
+                self._request("stop").unlink()
+                return True
+            if not self._request("pause").exists():
+                return False
+            time.sleep(0.05)
 
     def forget_after(self, step: int) -> None:
         """Drops lines beyond this step, and one that was cut."""
@@ -151,7 +179,7 @@ class RunLog:
                       **{name: value if math.isfinite(value) else None for name, value in values.items()}})
 
     def close(self) -> None:
-        pass
+        self._file.close()
 
 
 class Logs:
@@ -162,7 +190,7 @@ class Logs:
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         table, self._lines = CsvLog(path / "progress.csv"), RunLog(path / "run.jsonl", program, seed)
-        self._lines.was_asked_to_stop()  # of an earlier run
+        self._lines.forget_requests()
         for log in (table, self._lines):
             log.forget_after(step)
         self._logs = [table, self._lines, TensorBoardLog(path)]
@@ -171,9 +199,9 @@ class Logs:
         for log in self._logs:
             log.write(step, values)
 
-    def was_asked_to_stop(self) -> bool:
-        """Takes a request of `hearth watch` to stop."""
-        return self._lines.was_asked_to_stop()
+    def waits_or_stops(self) -> bool:
+        """Follows the requests of `hearth watch`: waits, or returns True to stop."""
+        return self._lines.waits_or_stops()
 
     def close(self) -> None:
         for log in self._logs:

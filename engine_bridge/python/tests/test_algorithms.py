@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -231,12 +233,39 @@ def test_callbacks_evaluation_and_logs(device, tmp_path):
 
 
 def test_hearth_watch_stops_a_run(device, tmp_path):
-    def ask(model):  # as `hearth watch run.jsonl --stop` does
+    def ask(model):  # as `hearth watch run.jsonl --control stop` does
         if model.num_timesteps == 100:
             (tmp_path / "run.jsonl.stop").touch()
     model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"]).learn(10**6, ask, log=tmp_path)
     assert model.num_timesteps == 128 and not (tmp_path / "run.jsonl.stop").exists()
     model.close()
+
+
+def test_hearth_watch_pauses_a_run(device, tmp_path):
+    pause = tmp_path / "run.jsonl.pause"
+    waited = []
+
+    def ask(model):  # as `hearth watch run.jsonl --control pause` does, and half a second later `resume`
+        if model.num_timesteps == 100:
+            pause.touch()
+            threading.Timer(0.5, pause.unlink).start()
+            waited.append(time.monotonic())
+        if model.num_timesteps == 132:
+            waited.append(time.monotonic())
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"]).learn(192, ask, log=tmp_path)
+    assert waited[1] - waited[0] > 0.4 and model.num_timesteps == 192 and not pause.exists()
+    assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[0])["listens"] == ["stop", "pause"]
+    model.close()
+
+
+def test_two_runs_do_not_write_one_log(device, tmp_path):
+    def begin_another(model):
+        with pytest.raises(hearth.HearthError, match="another program is writing the run log"):
+            other.learn(64, log=tmp_path)
+    other = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"]).learn(4, begin_another, log=tmp_path)
+    other.learn(64, log=tmp_path)  # the log is free again
+    other.close(), model.close()
 
 
 def test_tensorboard_reads_the_event_file(device, tmp_path):

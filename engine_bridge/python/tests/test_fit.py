@@ -115,7 +115,7 @@ def test_a_run_is_logged_and_stopped_from_outside(device, halves, tmp_path):
     log = tmp_path / "run.jsonl"
 
     def ask(epoch):
-        if epoch["epoch"] == 2:  # as `hearth watch run.jsonl --stop` does
+        if epoch["epoch"] == 2:  # as `hearth watch run.jsonl --control stop` does
             (tmp_path / "run.jsonl.stop").touch()
     result = hearth.fit({"hidden_sizes": [8]}, halves, epochs=10**6, validation=0.2, log=log, callback=ask,
                         device=device)

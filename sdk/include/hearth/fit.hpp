@@ -132,7 +132,8 @@ struct FitOptions {
     int64_t patience = 0;  ///< epochs without a better value after which training stops; 0: never
     double min_delta = 0;  ///< smaller improvements are none
     std::string checkpoint = {};  ///< .safetensors file of the best weights so far
-    std::string log = {};  ///< run log that is appended to; request_stop() on it stops training
+    /// Run log that is appended to; request_run() on it pauses and stops training.
+    std::string log = {};
     std::string program = "fit";  ///< name in the log
     /// Called after each epoch; false stops training.
     std::function<bool(const Epoch& epoch)> on_epoch = {};

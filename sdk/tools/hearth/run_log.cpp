@@ -81,6 +81,17 @@ void for_each_number(const Json& object, const std::string& prefix, size_t depth
     }
 }
 
+/// The requests that a run's first line names, as bits.
+uint32_t listens_of(const Json& run) {
+    uint32_t bits = 0;
+    const auto names = run.find("listens");
+    if (names == run.end() || !names->is_array()) return bits;
+    for (const Json& name : *names)
+        for (size_t i = 0; i < kRunRequestNames.size(); ++i)
+            if (name.is_string() && name.get<std::string>() == kRunRequestNames[i]) bits |= 1u << i;
+    return bits;
+}
+
 /// Observations of a sample whose share is above 0 and at most 1, the largest first.
 std::vector<std::string> observations_of(const Json& sample) {
     std::vector<agents::ObservationAtLimit> found;
@@ -156,6 +167,7 @@ void RunLog::read_line(std::string_view line) {
         program_ = text_of(json, "program");
         unit_ = text_of(json, "at");
         if (unit_.empty()) unit_ = "at";
+        listens_ = listens_of(json);
         return;
     }
     const auto place = json.find("at");
@@ -269,6 +281,16 @@ Result<bool> RunLogFile::poll() {
         read_bytes_ += static_cast<uint64_t>(size);
     }
     return begins_anew || read_bytes_ != before;
+}
+
+Status request_run(const RunLogFile& file, RunRequest request, bool is_wanted) {
+    const std::string_view name = kRunRequestNames[static_cast<size_t>(request)];
+    if (is_wanted && (file.log().listens() >> static_cast<uint32_t>(request) & 1) == 0)
+        return unsupported(fmt::format(
+            "'{}': the program{} does not listen to \"{}\": the log's first line names no such "
+            "request in \"listens\" (docs/reference/run_log.md); end or change the program itself",
+            file.path(), file.log().program().empty() ? "" : " " + file.log().program(), name));
+    return hearth::request_run(file.path(), request, is_wanted);
 }
 
 std::string observations_text(const RunLog& log) {

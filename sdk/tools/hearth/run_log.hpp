@@ -6,6 +6,7 @@
 #pragma once
 
 #include <hearth/core/os_file.hpp>
+#include <hearth/run_log.hpp>
 #include <hearth/status.hpp>
 
 #include <cstddef>
@@ -62,6 +63,8 @@ class RunLog {
     /// Unit of the horizontal axis: "seconds".
     const std::string& unit() const { return unit_; }
     const Counts& counts() const { return counts_; }
+    /// Requests that the program looks for: bit i for RunRequest i.
+    uint32_t listens() const { return listens_; }
     /// In order of first appearance.
     const std::vector<Metric>& metrics() const { return metrics_; }
     const Metric* find(std::string_view name) const;
@@ -87,6 +90,7 @@ class RunLog {
     std::vector<Event> events_;
     std::vector<std::string> observations_;
     bool has_ended_ = false, has_place_ = false;
+    uint32_t listens_ = 0;
     double last_at_ = 0;
 };
 
@@ -112,6 +116,10 @@ class RunLogFile {
     bool is_stale_ = false;         // log_ is not from the current file
     uint64_t read_bytes_ = 0, restarts_ = 0;
 };
+
+/// Makes a request to the program that writes a log, or withdraws it.
+/// Errors: kUnsupported if the program does not listen to it; those of request_run().
+Status request_run(const RunLogFile& file, RunRequest request, bool is_wanted);
 
 /// The first of RunLog::observations() and the number of others; "" if there are none.
 std::string observations_text(const RunLog& log);

@@ -273,7 +273,13 @@ class Watch {
                 is_log_ = !is_log_;
                 break;
             case 'X':
-                stop_runs();
+                request(RunRequest::kStop, "asked to stop", "");
+                break;
+            case 'P':
+                request(RunRequest::kPause, "asked to pause", "asked to go on");
+                break;
+            case 'F':
+                request(RunRequest::kFreeze, "asked to stop learning", "asked to learn again");
                 break;
             case 's':
                 is_smooth_ = !is_smooth_;
@@ -286,12 +292,14 @@ class Watch {
         return true;
     }
 
-    /// Asks the programs of all files to stop.
-    void stop_runs() {
-        notice_ = "asked to stop";
+    /// Makes a request to the programs of all files, or withdraws it if the first one has it.
+    void request(RunRequest request, const char* asked, const char* withdrawn) {
+        const bool is_wanted =
+            request == RunRequest::kStop || !has_run_request(files_[0].path(), request);
+        notice_ = is_wanted ? asked : withdrawn;
         for (const RunLogFile& file : files_)
-            if (const Status asked = request_stop(file.path()); !asked.ok())
-                notice_ = asked.message();
+            if (const Status status = request_run(file, request, is_wanted); !status.ok())
+                notice_ = status.message();
     }
 
     void draw() {
@@ -306,8 +314,9 @@ class Watch {
         if (list_width > 0) draw_list(list_width);
         draw_chart(list_width);
         put(LINES - 1, 0, COLS - 1,
-            "q quit  up/down metric  +/- zoom  left/right history  a all  l log  s smooth  X stop "
-            "the run",
+            "q quit  up/down metric  +/- zoom  left/right history  a all  l log  s smooth  P pause "
+            " "
+            "F freeze  X stop",
             A_DIM);
         refresh();
     }

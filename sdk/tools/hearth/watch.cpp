@@ -29,11 +29,24 @@ namespace {
 struct Options {
     std::vector<std::string> files, metrics;
     std::string png, html;
-    bool is_log = false, json = false, stop = false;
+    std::string control;
+    bool is_log = false, json = false;
     double smoothing = 0;
 };
 
 constexpr size_t kMaxFiles = 64;
+
+/// Values of --control.
+struct Control {
+    std::string_view name;
+    RunRequest request;
+    bool is_wanted;
+};
+constexpr Control kControls[] = {{"stop", RunRequest::kStop, true},
+                                 {"pause", RunRequest::kPause, true},
+                                 {"resume", RunRequest::kPause, false},
+                                 {"freeze", RunRequest::kFreeze, true},
+                                 {"learn", RunRequest::kFreeze, false}};
 
 Json summary_of(const RunLogFile& file) {
     const RunLog& log = file.log();
@@ -133,12 +146,14 @@ Result<int> run_watch(const Options& options) {
     for (const std::string& path : options.files) files.emplace_back(path);
     const bool is_live = options.png.empty() && options.html.empty() && !options.json &&
                          programs::is_terminal(0) && programs::is_terminal(1);
-    if (options.stop) {
-        for (const std::string& path : options.files) HEARTH_TRY(request_stop(path));
+    if (is_live && options.control.empty()) return watch_in_terminal(files, options.metrics);
+    for (RunLogFile& file : files) HEARTH_TRY(file.poll().status());
+    if (!options.control.empty()) {
+        const Control& control = *std::ranges::find(kControls, options.control, &Control::name);
+        for (const RunLogFile& file : files)
+            HEARTH_TRY(request_run(file, control.request, control.is_wanted));
         return static_cast<int>(kExitOk);
     }
-    if (is_live) return watch_in_terminal(files, options.metrics);
-    for (RunLogFile& file : files) HEARTH_TRY(file.poll().status());
     HEARTH_TRY(check_metrics(files, options.metrics));
     HEARTH_TRY(write_pictures(files, options));
     if (options.json) {
@@ -175,9 +190,14 @@ void add_watch(CLI::App& app, int& exit_code) {
         ->check(programs::finite_number(0, 0.9999));
     command->add_flag("--log", options->is_log,
                       "Logarithmic axes where all values are above zero.");
-    command->add_flag("--stop", options->stop,
-                      "Ask the programs that write these logs to stop; those that train with fit "
-                      "or learn do.");
+    std::vector<std::string> controls;
+    for (const Control& control : kControls) controls.emplace_back(control.name);
+    command
+        ->add_option("--control", options->control,
+                     "Ask the programs that write these logs to stop, to pause and to go on "
+                     "(resume), to act without learning (freeze) and to learn again (learn).  The "
+                     "first line of a log names what its program listens to.")
+        ->check(CLI::IsMember(controls));
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->callback([options, &exit_code] {
         const Result<int> code = run_watch(*options);

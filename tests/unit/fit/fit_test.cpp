@@ -195,22 +195,25 @@ TEST_F(Fit, LogsAreReadByWatchAndStopRequestsEndTraining) {
     SupervisedModel net = model(data);
     FitOptions options{.epochs = 1'000'000, .validation = &data, .log = log};
     options.on_epoch = [&](const Epoch& epoch) {
-        return epoch.number != 3 || request_stop(log).ok();
+        return epoch.number != 3 || request_run(log, RunRequest::kStop).ok();
     };
     const auto result = fit(net, data, options);
     ASSERT_TRUE(result.ok()) << result.status().message();
     EXPECT_EQ(result->end, FitEnd::kStopRequest);
     EXPECT_GE(result->history.size(), 3u);
-    EXPECT_FALSE(std::filesystem::exists(run_log_stop_file(log)));
+    EXPECT_FALSE(std::filesystem::exists(run_request_file(log, RunRequest::kStop)));
     const std::string text = log_text(log);
     EXPECT_TRUE(
-        text.starts_with("{\"type\":\"run\",\"program\":\"fit\",\"at\":\"epochs\"}\n"
+        text.starts_with("{\"type\":\"run\",\"program\":\"fit\",\"at\":\"epochs\",\"listens\":["
+                         "\"stop\",\"pause\"]}\n"
                          "{\"type\":\"epoch\",\"at\":1,\"train_loss\":0."))
         << text.substr(0, 200);
     EXPECT_NE(text.find("\"validation\":{\"accuracy\":"), std::string::npos);
     EXPECT_NE(text.find("\"text\":\"stopped by hearth watch\"}\n{\"type\":\"end\""),
               std::string::npos);
-    EXPECT_NE(request_stop(folder_ + "/none.jsonl").message().find("there is no run log"),
+    EXPECT_NE(request_run(folder_ + "/none.jsonl", RunRequest::kStop)
+                  .message()
+                  .find("there is no run log"),
               std::string::npos);
     options.epochs = 5;
     options.on_epoch = [](const Epoch& epoch) { return epoch.number < 2; };

@@ -23,42 +23,6 @@ bool is_higher_better(std::string_view metric) {
     return metric == "accuracy" || metric == "f1" || metric == "r2";
 }
 
-/// A run log that is appended to, or nothing.
-class Log {
-  public:
-    Status open(const std::string& path, std::string_view program) {
-        if (path.empty()) return {};
-        path_ = path;
-        (void)take_stop_request(path);  // of an earlier run
-        file_.reset(std::fopen(path.c_str(), "ab"));
-        if (!file_) return detail::file_error("append to", path);
-        return write(run_log_begin(program, "epochs"));
-    }
-    Status write(const std::string& line) {
-        if (!file_) return {};
-        if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
-            std::fflush(file_.get()) != 0)
-            return detail::file_error("append to", path_);
-        return {};
-    }
-    /// Looks at most ten times a second.
-    bool was_asked_to_stop() {
-        constexpr std::chrono::milliseconds kInterval(100);
-        const auto now = std::chrono::steady_clock::now();
-        if (!file_ || now - looked_ < kInterval) return false;
-        looked_ = now;
-        return take_stop_request(path_);
-    }
-
-  private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-    std::string path_;
-    std::unique_ptr<std::FILE, Close> file_;
-    std::chrono::steady_clock::time_point looked_{};
-};
-
 std::string sample_line(const Epoch& epoch) {
     std::string line = "{\"type\":\"epoch\",\"at\":" + std::to_string(epoch.number) +
                        ",\"train_loss\":" + detail::json_number(epoch.train_loss);
@@ -80,7 +44,11 @@ class Fitting {
 
     Result<FitResult> run() {
         HEARTH_TRY(check());
-        HEARTH_TRY(log_.open(options_.log, options_.program));
+        if (!options_.log.empty()) {
+            HEARTH_ASSIGN(log_, RunLogWriter::open(options_.log, RunLogWriter::Mode::kAppend));
+            constexpr RunRequest kListens[] = {RunRequest::kStop, RunRequest::kPause};
+            HEARTH_TRY(log_.write(run_log_begin(options_.program, "epochs", kListens)));
+        }
         if (options_.epochs == 0 && options_.validation != nullptr) {
             HEARTH_ASSIGN(result_.best, validate());
         }
@@ -172,7 +140,7 @@ class Fitting {
                               count));
             epoch.train_loss += outputs.at("loss").get(0) * static_cast<double>(count);
             seen += count;
-            is_stopped_ = log_.was_asked_to_stop();
+            is_stopped_ = log_.waits_or_stops();
         }
         epoch.train_loss /= static_cast<double>(seen);
         if (!std::isfinite(epoch.train_loss))
@@ -218,7 +186,7 @@ class Fitting {
     SupervisedModel& model_;
     const Dataset& data_;
     const FitOptions& options_;
-    Log log_;
+    RunLogWriter log_;
     FitResult result_;
     NamedTensors best_;
     double best_value_ = 0;

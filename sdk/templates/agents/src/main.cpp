@@ -14,12 +14,12 @@ using namespace hearth;
 static Status run(int frames, const char* log) {
     HEARTH_ASSIGN(cpu::Device device, cpu::open_device());
     HEARTH_ASSIGN(Game game, Game::create(device.context()));
-    Curve curve(log);
-    for (int frame = 1; frame <= frames; ++frame) {
+    HEARTH_ASSIGN(Curve curve, Curve::open(log));
+    for (int frame = 1; frame <= frames && !curve.follow(game); ++frame) {
         HEARTH_TRY(device.context().begin_frame());
         HEARTH_TRY(game.play());
         HEARTH_TRY(device.run([&](VkCommandBuffer commands) { return game.record(commands); }));
-        if (frame % 250 == 0) curve.add(game, frame);
+        if (frame % 250 == 0) HEARTH_TRY(curve.add(game, frame));
     }
     return {};
 }

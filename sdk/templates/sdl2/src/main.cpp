@@ -113,15 +113,16 @@ Status run(int frames, const char* log, const char* picture) {
     HEARTH_ASSIGN(cpu::Device device, cpu::open_device());
     HEARTH_ASSIGN(Game game, Game::create(device.context()));
     HEARTH_ASSIGN(Window window, Window::open());
-    Curve curve(log);
+    HEARTH_ASSIGN(Curve curve, Curve::open(log));
     std::vector<float> scores;
     // A limited run is one that nobody watches.
     for (int frame = 1; (frames == 0 || frame <= frames) && !wants_to_quit(); ++frame) {
+        if (curve.follow(game)) break;
         HEARTH_TRY(device.context().begin_frame());
         HEARTH_TRY(game.play());
         HEARTH_TRY(device.run([&](VkCommandBuffer commands) { return game.record(commands); }));
         if (frame % kSampleFrames == 0) scores.push_back(game.score());
-        if (frame % 250 == 0) curve.add(game, frame);
+        if (frame % 250 == 0) HEARTH_TRY(curve.add(game, frame));
         if ((frames == 0 && !is_fast()) || frame % kFastFrames == 0) window.draw(game, scores);
     }
     return picture ? window.save_picture(picture) : Status();

@@ -17,12 +17,12 @@ static Status run(int frames, const char* log) {
     std::printf("on %s\n", gpu.name());
     HEARTH_ASSIGN(Context context, Context::create(gpu.context_info()));
     HEARTH_ASSIGN(Game game, Game::create(context));
-    Curve curve(log);
-    for (int frame = 1; frame <= frames; ++frame) {
+    HEARTH_ASSIGN(Curve curve, Curve::open(log));
+    for (int frame = 1; frame <= frames && !curve.follow(game); ++frame) {
         HEARTH_TRY(context.begin_frame());
         HEARTH_TRY(game.play());
         HEARTH_TRY(gpu.run([&](VkCommandBuffer commands) { return game.record(commands); }));
-        if (frame % 250 == 0) curve.add(game, frame);
+        if (frame % 250 == 0) HEARTH_TRY(curve.add(game, frame));
     }
     return {};
 }
