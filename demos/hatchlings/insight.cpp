@@ -116,6 +116,7 @@ void Insight::poll(demo::Mind& mind) {
             thoughts_.push_back({{values[2 * i], values[2 * i + 1]}, doubt});
         const float* const hopes = values + 2 * count + hatchlings_;
         hopes_.assign(hopes, hopes + kPlaces);
+        expectations_.assign(hopes - hatchlings_, hopes);
     }
     cancel(mind);
 }

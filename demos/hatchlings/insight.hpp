@@ -44,6 +44,8 @@ class Insight {
 
     /// Per hatchling; empty before the first result.
     std::span<const Thought> thoughts() const { return thoughts_; }
+    /// Critic values of the hatchlings themselves; empty before the first result.
+    std::span<const float> expectations() const { return expectations_; }
     /// Critic values, row by row from the lower left; empty before the first result.
     std::span<const float> hopes() const { return hopes_; }
 
@@ -52,7 +54,7 @@ class Insight {
     std::array<standalone::Buffer, demo::FrameLoop::kFramesInFlight> buffers_;
     hearth_readback under_way_ = 0;
     std::vector<Thought> thoughts_;
-    std::vector<float> hopes_;
+    std::vector<float> hopes_, expectations_;
 };
 
 }  // namespace hearth::hatchlings

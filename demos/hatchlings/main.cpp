@@ -19,6 +19,7 @@
 
 #include <fmt/format.h>
 #include <glm/geometric.hpp>
+#include <imgui/agent_view.hpp>
 #include <imgui/agents_panel.hpp>
 #include <nlohmann/json.hpp>
 #include <programs/arguments.hpp>
@@ -75,6 +76,7 @@ constexpr const char* kThoughts = "thoughts";
 constexpr const char* kHopes = "hopes";
 constexpr const char* kThen = "then";
 constexpr const char* kPanel = "panel";
+constexpr const char* kSeen = "seen";
 constexpr uint64_t kThenFrames = uint64_t{20} * kFramesPerSecond;  ///< replay interval
 
 struct Outcome {
@@ -124,6 +126,7 @@ class Game final : public demo::Game {
     Status create_picture();
     void make_panel();
     void tell_panel();
+    void draw_seen(const Layout& layout, VkExtent2D extent);
     Status read_script();
     Status draw(const Frame& frame, const Input& input);
     Status handle_input(const Input& input);
@@ -152,6 +155,9 @@ class Game final : public demo::Game {
     std::unique_ptr<Picture> picture_;
     Sparks sparks_;
     HudState hud_;
+    /// What the selected hatchling sees, toggled with E.
+    std::unique_ptr<bridge::AgentView> view_;
+    bool shows_seen_ = false;
     /// The generic agents panel, toggled with B.
     std::unique_ptr<bridge::AgentsPanel> panel_;
     bool shows_panel_ = false;
@@ -202,6 +208,7 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     self->shows_hopes_ = shows(kHopes);
     if (shows(kThen)) HEARTH_TRY(self->toggle_then());
     self->shows_panel_ = shows(kPanel);
+    self->shows_seen_ = shows(kSeen);
     self->make_panel();
     self->hud_.budget_us = used.budget_us < kNoLimit ? used.budget_us : HUGE_VAL;
     self->hud_.has_keys = !self->is_headless();
@@ -239,9 +246,34 @@ void Game::make_panel() {
             fmt::print(stderr, "hatchlings: {}\n", brain.status().message());
             return {};
         };
+    using bridge::AgentViewAs;
+    view_ = std::make_unique<bridge::AgentView>(
+        play_->mind().agents().handle(),
+        std::vector<bridge::AgentViewHint>{
+            {.field = "velocity", .as = AgentViewAs::kDirection},
+            {.field = "embers/toward", .as = AgentViewAs::kDirection},
+            {.field = "motes/toward", .as = AgentViewAs::kDirection}});
     panel_ =
         std::make_unique<bridge::AgentsPanel>(play_->mind().guest().context().handle(),
                                               play_->mind().agents().handle(), std::move(files));
+}
+
+void Game::draw_seen(const Layout& layout, VkExtent2D extent) {
+    const std::optional<agents::AgentId> agent = play_->agent(selected_);
+    if (!agent) return;
+    const auto pixels_of = [&](glm::vec2 place) {
+        const glm::vec2 from = (place - layout.world.center) / layout.world.units_per_pixel;
+        return ImVec2(0.5f * static_cast<float>(extent.width) + from.x,
+                      0.5f * static_cast<float>(extent.height) - from.y);
+    };
+    bridge::AgentViewPlace place{.at = pixels_of(play_->world().hatchlings()[selected_].position),
+                                 .pixels = 1 / layout.world.units_per_pixel,
+                                 .origin = pixels_of({0, 0}),
+                                 .arrow = 3 / layout.world.units_per_pixel};
+    const std::span<const float> expected = play_->insight().expectations();
+    if (selected_ < expected.size()) place.value = expected[selected_];
+    view_->draw(*ImGui::GetBackgroundDrawList(), *agent, place);
+    view_->draw_table("what it sees", *agent, place.value);
 }
 
 void Game::tell_panel() {
@@ -280,7 +312,7 @@ Status Game::frame() {
     demo::FrameLoop& loop = host_->loop();
     loop.begin_span(*frame, frame->cmd, kFrame);
     loop.begin_span(*frame, frame->compute_cmd, kMind);
-    play_->look(shows_thoughts_ || shows_hopes_);
+    play_->look(shows_thoughts_ || shows_hopes_ || shows_seen_);
     HEARTH_TRY(play_->record(*frame));
     tell_panel();
     if (then_) HEARTH_TRY(play_then(*frame));
@@ -475,6 +507,7 @@ Status Game::handle_input(const Input& input) {
             HEARTH_TRY(obey({played(), key.verb, selected_, key.value}));
     if (input.was_pressed("t")) shows_thoughts_ = !shows_thoughts_;
     if (input.was_pressed("b")) shows_panel_ = !shows_panel_;
+    if (input.was_pressed("e")) shows_seen_ = !shows_seen_;
     if (input.was_pressed("v")) shows_hopes_ = !shows_hopes_;
     if (input.was_pressed("g")) HEARTH_TRY(toggle_then());
     const uint32_t kept = play_->mind().agents().snapshot_count();
@@ -506,12 +539,13 @@ Status Game::draw(const Frame& frame, const Input& input) {
     if (shows_thoughts_) scene.thoughts = play_->insight().thoughts();
     if (shows_hopes_) scene.hopes = play_->insight().hopes();
     scene.possessed = play_->possessed();
-    if (hud_.has_keys) scene.selected = selected_;
+    if (hud_.has_keys || shows_seen_) scene.selected = selected_;
     picture_->draw(scene, layout.world);
     hud_.shows_thoughts = shows_thoughts_;
     hud_.shows_hopes = shows_hopes_;
     hud_.shows_then = then_ != nullptr;
     draw_hud(hud_, layout, host_->ui(), extent);
+    if (shows_seen_) draw_seen(layout, extent);
     if (shows_panel_) panel_->draw("brain");
     HEARTH_TRY(host_->end_picture());
     const std::string path = picture_path(input);
@@ -581,10 +615,10 @@ int run(int argc, char** argv) {
     app.add_option(
            "--show", options.show,
            "Show also, comma-separated: thoughts (T), hopes (V), then (G): how they were, beside "
-           "them; panel (B)")
+           "them; panel (B); seen (E): what one of them sees")
         ->allow_extra_args(false)  // one list for each --show: the next word is another option
         ->delimiter(',')
-        ->check(CLI::IsMember({kThoughts, kHopes, kThen, kPanel}));
+        ->check(CLI::IsMember({kThoughts, kHopes, kThen, kPanel, kSeen}));
     app.add_option("--motes", options.motes, "How many frost motes there are")
         ->check(programs::whole_number(0, kMaxMotes));
     app.add_option(

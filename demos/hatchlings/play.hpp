@@ -88,6 +88,8 @@ class Play {
     /// Frame in which a publication was last seen; 0: none yet.
     uint64_t published_frame() const { return published_frame_; }
     demo::Mind& mind() { return *mind_; }
+    /// The agent of a hatchling; none while a game is being saved.
+    std::optional<agents::AgentId> agent(uint32_t hatchling) const { return ids_[hatchling]; }
 
   private:
     explicit Play(const PlayOptions& options)

@@ -5,6 +5,8 @@
 
 #include "agents_panel.hpp"
 
+#include <hearth/agents/plain_words.hpp>
+
 #include <imgui.h>
 
 #include <algorithm>
@@ -24,7 +26,7 @@ constexpr float kWidth = 360;
 const ImVec4 kDim{0.60f, 0.64f, 0.69f, 1}, kGood{0.61f, 0.88f, 0.54f, 1}, kWarn{1, 0.83f, 0.42f, 1},
     kBad{1, 0.48f, 0.40f, 1};
 constexpr ImU32 kLine = IM_COL32(255, 190, 92, 255), kGrid = IM_COL32(255, 255, 255, 26),
-                kMarkLine = IM_COL32(255, 255, 255, 110);
+                kMarkLine = IM_COL32(255, 255, 255, 110), kBarLine = IM_COL32(155, 224, 138, 200);
 
 /// Safety-limit counters, shown if above zero.
 constexpr std::array kLimitCounters = {
@@ -34,15 +36,30 @@ constexpr std::array kLimitCounters = {
     HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REJECTED,
     HEARTH_AGENTS_PUBLICATIONS_FAR};
 
-/// A label, and a value at the right edge.
+/// A label, and a value at the right edge; below the label where both do not fit, and wrapped at the
+/// panel's edge.
 template <class... Args>
 void row(const char* name, const ImVec4& color, const char* format, Args... args) {
-    char text[64];
+    char text[256];
     std::snprintf(text, sizeof text, format, args...);
+    const float left = ImGui::GetWindowContentRegionMin().x,
+                right = ImGui::GetWindowContentRegionMax().x - ImGui::CalcTextSize(text).x;
+    ImGui::PushTextWrapPos(0);
     ImGui::TextColored(kDim, "%s", name);
-    const float right = ImGui::GetWindowContentRegionMax().x - ImGui::CalcTextSize(text).x;
-    ImGui::SameLine(std::max(right, 0.0f));
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    if (left + ImGui::CalcTextSize(name).x + gap <= right)
+        ImGui::SameLine(right);
+    else
+        ImGui::SetCursorPosX(std::max(left, right));
     ImGui::TextColored(color, "%s", text);
+    ImGui::PopTextWrapPos();
+}
+
+/// Text that is wrapped at the panel's edge.
+void note(const ImVec4& color, const char* text) {
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextColored(color, "%s", text);
+    ImGui::PopTextWrapPos();
 }
 
 double mebibytes(uint64_t bytes) {
@@ -109,24 +126,64 @@ void AgentsPanel::draw(const char* title) {
     // Height adapts to the content, which changes.
     ImGui::SetNextWindowSizeConstraints({kWidth, 0}, {kWidth, FLT_MAX});
     if (ImGui::Begin(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) {
-        draw_head();
+        draw_answers();
         draw_curve();
         draw_game();
-        draw_cost();
-        draw_limits();
+        draw_warnings();
         draw_buttons();
+        ImGui::Checkbox("details", &has_details_);
+        if (has_details_) {
+            ImGui::Separator();
+            draw_head();
+            draw_cost();
+            draw_limits();
+        }
     }
     ImGui::End();
 }
 
+/// Episodes' returns, or the score of decisions in games without episodes.
+size_t AgentsPanel::measure_curve() const {
+    const bool has_episodes = std::ranges::any_of(
+        samples_, [](const Sample& sample) { return sample.values[kReturnCurve] != 0; });
+    return has_episodes ? kReturnCurve : kCurves - 1;
+}
+
+void AgentsPanel::draw_answers() const {
+    const size_t measure = measure_curve();
+    std::vector<double> values;
+    // Zero until the first episode has ended.
+    for (const Sample& sample : samples_)
+        if (const float value = sample.values[measure]; !values.empty() || value != 0)
+            values.push_back(static_cast<double>(value));
+    const agents::Course course = agents::course_of(values);
+    const ImVec4& color = status_.frozen != 0                        ? kDim
+                          : course.trend == agents::Trend::kRising   ? kGood
+                          : course.trend == agents::Trend::kFalling  ? kBad
+                          : course.trend == agents::Trend::kTooEarly ? kDim
+                                                                     : kWarn;
+    row("Is it learning?", color, "%s", agents::learning_text(course, status_.frozen != 0).c_str());
+    const double now = values.empty() ? 0 : values.back();
+    row("How good?", ImGui::GetStyleColorVec4(ImGuiCol_Text), "%s",
+        values.empty()            ? "no reward yet"
+        : measure == kReturnCurve ? agents::quality_text(now, bar_).c_str()
+                                  : (agents::short_number(now) + " reward a decision").c_str());
+    if (bar_ == bar_ && bar_ > 0 && measure == kReturnCurve)
+        ImGui::ProgressBar(static_cast<float>(std::clamp(now / bar_, 0.0, 1.0)), {-1, 4}, "");
+    const bool is_bounded = frame_.budget_us > 0 && frame_.budget_us < 1e6;
+    if (frame_.gpu_us < 0)
+        row("What does it cost?", kDim, "%s", "not measured");
+    else if (is_bounded)
+        row("What does it cost?", frame_.gpu_us > frame_.budget_us ? kWarn : kGood,
+            "%.2f of %.2f ms a frame", frame_.gpu_us / 1e3, frame_.budget_us / 1e3);
+    else
+        row("What does it cost?", kGood, "%.2f ms a frame", frame_.gpu_us / 1e3);
+}
+
 void AgentsPanel::draw_head() const {
     const bool updates = status_.phase == HEARTH_AGENTS_UPDATE;
-    if (status_.frozen)
+    if (status_.frozen != 0)
         ImGui::TextColored(kDim, "FROZEN");
-    else if (status_.is_plateaued)
-        ImGui::TextColored(kBad, "PLATEAU");
-    else if (status_.reward_shift_detected)
-        ImGui::TextColored(kWarn, "REWARD SHIFT?");
     else
         ImGui::TextColored(kGood, updates ? "UPDATE" : "ROLLOUT");
     ImGui::SameLine();
@@ -138,9 +195,16 @@ void AgentsPanel::draw_head() const {
 }
 
 void AgentsPanel::draw_curve() {
-    if (ImGui::BeginCombo("curve", curve_name(curve_))) {
-        for (size_t i = 0; i < kCurves; ++i)
-            if (ImGui::Selectable(curve_name(i), i == curve_)) curve_ = i;
+    if (!has_details_) {
+        curve_ = measure_curve();
+        ImGui::TextColored(kDim, curve_ == kReturnCurve ? "return of an episode (reward), over time"
+                                                        : "reward of a decision, over time");
+    } else if (ImGui::BeginCombo("curve", curve_name(curve_))) {
+        for (size_t i = 0; i < kCurves; ++i) {
+            const bool is_of_learner =
+                i >= HEARTH_AGENTS_METRICS || (status_.metrics_available >> i & 1) != 0;
+            if (is_of_learner && ImGui::Selectable(curve_name(i), i == curve_)) curve_ = i;
+        }
         ImGui::EndCombo();
     }
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -157,6 +221,11 @@ void AgentsPanel::draw_curve() {
         low = std::min(low, s.values[curve_]);
         high = std::max(high, s.values[curve_]);
     }
+    const bool has_bar = curve_ == kReturnCurve && bar_ == bar_;
+    if (has_bar) {
+        low = std::min(low, static_cast<float>(bar_));
+        high = std::max(high, static_cast<float>(bar_));
+    }
     if (!(high > low)) high = low + 1;
     const auto x_of = [&](double seconds) {
         return at.x + size.x * static_cast<float>((seconds - first) / std::max(last - first, 1e-9));
@@ -166,6 +235,11 @@ void AgentsPanel::draw_curve() {
     };
     for (const float part : {0.25f, 0.5f, 0.75f})
         list.AddLine({at.x, at.y + part * size.y}, {at.x + size.x, at.y + part * size.y}, kGrid);
+    if (has_bar) {
+        const float y = y_of(static_cast<float>(bar_));
+        list.AddLine({at.x, y}, {at.x + size.x, y}, kBarLine, 1);
+    }
+    list.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
     for (const Mark& mark : marks_) {
         if (mark.seconds < first || mark.seconds > last) continue;
         const float x = x_of(mark.seconds);
@@ -176,9 +250,13 @@ void AgentsPanel::draw_curve() {
     for (size_t i = 0; i < samples_.size(); ++i)
         points[i] = {x_of(samples_[i].seconds), y_of(samples_[i].values[curve_])};
     list.AddPolyline(points.data(), static_cast<int>(samples_.size()), kLine, 0, 2);
-    row("", ImGui::GetStyleColorVec4(ImGuiCol_Text), "%.4g to %.4g, now %.4g",
-        static_cast<double>(low), static_cast<double>(high),
-        static_cast<double>(samples_.back().values[curve_]));
+    list.PopClipRect();
+    char spans[48];
+    std::snprintf(spans, sizeof spans, "%.0f to %.0f s", first, last);
+    row(spans, ImGui::GetStyleColorVec4(ImGuiCol_Text), "%s to %s, now %s",
+        agents::short_number(static_cast<double>(low)).c_str(),
+        agents::short_number(static_cast<double>(high)).c_str(),
+        agents::short_number(static_cast<double>(samples_.back().values[curve_])).c_str());
     if (!is_pointed_at) return;
     const double under =
         first + (last - first) * static_cast<double>((ImGui::GetIO().MousePos.x - at.x) / size.x);
@@ -203,21 +281,25 @@ void AgentsPanel::draw_game() const {
     }
 }
 
+void AgentsPanel::draw_warnings() const {
+    const auto counter = [&](hearth_agents_counter c) { return status_.counters[c]; };
+    if (status_.is_plateaued != 0)
+        note(kBad, "It scores a quarter of what it did at first: other rewards, or a reset?");
+    if (status_.reward_shift_detected != 0)
+        note(kWarn, "It suddenly scores less. Did the rules of the game change?");
+    if (status_.rewards_rejected > 0)
+        note(kWarn, "Some rewards are not numbers; the game's code divides by zero?");
+    if (counter(HEARTH_AGENTS_SAMPLES_REJECTED) > 0)
+        note(kWarn, "Some observations are not numbers; the game's code divides by zero?");
+    if (counter(HEARTH_AGENTS_SAMPLES_DROPPED) > counter(HEARTH_AGENTS_SAMPLES))
+        note(kWarn, "Most of what it does is not learned from: give learning more time a frame.");
+    for (size_t i = 0; i < std::min(at_limit_.size(), kMaxObservations); ++i)
+        note(kWarn, at_limit_[i].text.c_str());
+    if (at_limit_.size() > kMaxObservations)
+        ImGui::TextColored(kWarn, "and %zu more observations", at_limit_.size() - kMaxObservations);
+}
+
 void AgentsPanel::draw_cost() const {
-    ImGui::Separator();
-    char text[64];
-    if (frame_.gpu_us < 0) {
-        row("GPU time per frame", kDim, "%s", "not measured");
-    } else {
-        const bool is_bounded = frame_.budget_us > 0 && frame_.budget_us < 1e6;
-        std::snprintf(text, sizeof text, is_bounded ? "%.0f of %.0f us" : "%.0f us", frame_.gpu_us,
-                      frame_.budget_us);
-        ImGui::TextColored(kDim, "GPU time per frame");
-        ImGui::SameLine();
-        ImGui::ProgressBar(
-            is_bounded ? static_cast<float>(std::min(frame_.gpu_us / frame_.budget_us, 1.0)) : 0,
-            {-1, 0}, text);
-    }
     if (status_.minibatch_us_p95 > 0)
         row("minibatch, decision (p95)", kDim, "%.0f, %.0f us", status_.minibatch_us_p95,
             status_.decision_us_p95);
@@ -228,7 +310,6 @@ void AgentsPanel::draw_cost() const {
 }
 
 void AgentsPanel::draw_limits() const {
-    ImGui::Separator();
     const auto counter = [&](hearth_agents_counter c) {
         return static_cast<unsigned long long>(status_.counters[c]);
     };
@@ -241,10 +322,6 @@ void AgentsPanel::draw_limits() const {
         if (count > 0) row(hearth_agents_counter_name(limit), kWarn, "%llu", count);
         is_quiet = is_quiet && count == 0;
     }
-    for (size_t i = 0; i < std::min(at_limit_.size(), kMaxObservations); ++i)
-        ImGui::TextColored(kWarn, "%s", at_limit_[i].text.c_str());
-    if (at_limit_.size() > kMaxObservations)
-        ImGui::TextColored(kWarn, "and %zu more observations", at_limit_.size() - kMaxObservations);
     if (is_quiet) row("safety limits", kDim, "%s", "none exceeded");
     if (status_.rewards_rejected + status_.rollbacks > 0)
         row("rewards rejected, rollbacks", kWarn, "%llu, %llu",
@@ -321,7 +398,7 @@ void AgentsPanel::draw_buttons() {
     } else {
         ImGui::TextColored(kDim, "no snapshots to restore or save yet");
     }
-    if (!message_.empty()) ImGui::TextColored(is_error_ ? kBad : kGood, "%s", message_.c_str());
+    if (!message_.empty()) note(is_error_ ? kBad : kGood, message_.c_str());
 }
 
 }  // namespace hearth::bridge

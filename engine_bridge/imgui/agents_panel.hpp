@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A Dear ImGui panel for agents that learn in a game: curves with marks, GPU time against the
-// budget, memory, and exceeded safety limits; with buttons to freeze, take and restore snapshots,
-// reset, save and load. Two files to add to a game; they need hearth.h, hearth_agents.h, Dear ImGui
-// (1.86 or later) and C++20.
+// A Dear ImGui panel for agents that learn in a game. First in a designer's words: is it learning, how
+// good is it, what does it cost, and what is wrong; then, behind "details", metrics, counters and
+// safety limits in a researcher's. With buttons to freeze, take and restore snapshots, reset, save and
+// load. Two files to add to a game; they need Hearth's headers, Dear ImGui (1.86 or later) and C++20.
 //
 //     AgentsPanel panel(context, agents, {.save = to_file, .load = from_file});
 //     each frame, after hearth_agents_poll:
@@ -20,6 +20,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,10 @@ class AgentsPanel {
     /// Samples the agents' status; call once per frame. Keeps a few hundred points, whatever the
     /// game's length.
     void add(const AgentsPanelFrame& frame);
+    /// A return of an episode to reach, drawn into its curve; NaN: none.
+    void set_bar(double episode_return) { bar_ = episode_return; }
+    /// Shows the researcher's part, as its switch does.
+    void show_details(bool has_details) { has_details_ = has_details; }
     /// Adds a mark to all curves: an action of the player or the game.
     void mark(std::string text);
     /// Draws the panel as a window that can be moved and resized.
@@ -60,6 +65,7 @@ class AgentsPanel {
 
   private:
     static constexpr size_t kCurves = HEARTH_AGENTS_METRICS + 1;  // the score is the last
+    static constexpr size_t kReturnCurve = HEARTH_AGENTS_EPISODE_RETURN;
     struct Sample {
         double seconds;
         std::array<float, kCurves> values;
@@ -75,6 +81,9 @@ class AgentsPanel {
     };
 
     const char* curve_name(size_t index) const;
+    size_t measure_curve() const;
+    void draw_answers() const;
+    void draw_warnings() const;
     void draw_head() const;
     void draw_curve();
     void draw_cost() const;
@@ -95,7 +104,9 @@ class AgentsPanel {
     std::vector<AtLimit> at_limit_;  ///< the largest share first
     std::vector<Mark> marks_;
     double period_ = 0.25;  ///< seconds between samples
-    size_t curve_ = kCurves - 1;
+    size_t curve_ = kReturnCurve;
+    double bar_ = std::numeric_limits<double>::quiet_NaN();
+    bool has_details_ = false;
     int snapshot_ = 0;
     bool confirms_reset_ = false;
     bool is_error_ = false;

@@ -88,6 +88,7 @@ typedef struct hearth_brain_save_info hearth_brain_save_info;
 typedef struct hearth_timings hearth_timings;
 typedef struct hearth_agent hearth_agent;
 typedef struct hearth_agents_create_info hearth_agents_create_info;
+typedef struct hearth_agents_field hearth_agents_field;
 typedef struct hearth_agents_record_info hearth_agents_record_info;
 typedef struct hearth_agents_status hearth_agents_status;
 typedef struct hearth_demo_info hearth_demo_info;
@@ -108,6 +109,7 @@ typedef enum hearth_command_kind {HEARTH_COMMAND_DISPATCH = 0, HEARTH_COMMAND_CO
 typedef enum hearth_variable_kind {HEARTH_VARIABLE_PARAM = 0, HEARTH_VARIABLE_STATE = 1, HEARTH_VARIABLE_CONSTANT = 2, HEARTH_VARIABLE_NON_PERSISTENT = 3, HEARTH_VARIABLE_KIND_FORCE_32_BITS = 2147483647} hearth_variable_kind;
 typedef enum hearth_barriers {HEARTH_BARRIERS_AUTOMATIC = 0, HEARTH_BARRIERS_MANUAL = 1, HEARTH_BARRIERS_FORCE_32_BITS = 2147483647} hearth_barriers;
 typedef enum hearth_image_conversion_direction {HEARTH_IMAGE_TO_TENSOR = 0, HEARTH_TENSOR_TO_IMAGE = 1, HEARTH_CONVERSION_DIRECTION_FORCE_32_BITS = 2147483647} hearth_image_conversion_direction;
+typedef enum hearth_agents_field_kind {HEARTH_AGENTS_FIELD_BOX = 0, HEARTH_AGENTS_FIELD_DISCRETE = 1, HEARTH_AGENTS_FIELD_POSITION = 2, HEARTH_AGENTS_FIELD_UNIT_VECTOR = 3, HEARTH_AGENTS_FIELD_ANGLE = 4, HEARTH_AGENTS_FIELD_QUATERNION = 5, HEARTH_AGENTS_FIELD_DISCRETE_ACTION = 6, HEARTH_AGENTS_FIELD_CONTINUOUS_ACTION = 7, HEARTH_AGENTS_FIELD_KIND_FORCE_32_BITS = 2147483647} hearth_agents_field_kind;
 typedef enum hearth_agents_episode_end {HEARTH_AGENTS_TERMINATED = 1, HEARTH_AGENTS_TRUNCATED = 2, HEARTH_AGENTS_EPISODE_END_FORCE_32_BITS = 2147483647} hearth_agents_episode_end;
 typedef enum hearth_agents_priority {HEARTH_AGENTS_PRIORITY_BALANCED = 0, HEARTH_AGENTS_PRIORITY_GRAPHICS = 1, HEARTH_AGENTS_PRIORITY_LEARNING = 2, HEARTH_AGENTS_PRIORITY_FORCE_32_BITS = 2147483647} hearth_agents_priority;
 typedef enum hearth_agents_phase {HEARTH_AGENTS_ROLLOUT = 0, HEARTH_AGENTS_UPDATE = 1, HEARTH_AGENTS_PHASE_FORCE_32_BITS = 2147483647} hearth_agents_phase;
@@ -169,8 +171,9 @@ struct hearth_brain_save_info {hearth_struct_type type; uint32_t size; const voi
 struct hearth_timings {hearth_struct_type type; uint32_t size; uint64_t frame_number; uint64_t batch_size; uint32_t entry; uint32_t first_command; uint32_t command_count; uint32_t first_sub_dispatch; double total_ns; const double * command_ns; const char *const * command_labels; uint32_t end_command; uint32_t end_sub_dispatch;};
 struct hearth_agent {uint32_t index; uint32_t generation;};
 struct hearth_agents_create_info {hearth_struct_type type; uint32_t size; const hearth_program * program; const void * manifest; uint64_t manifest_bytes; const char * name; uint32_t frames_in_flight; uint32_t use_separate_learning_queue; const void * schema; uint64_t schema_bytes; uint32_t max_snapshots; uint32_t snapshot_interval; uint32_t progress_window; uint32_t learning_queue_family; uint64_t max_host_bytes; uint32_t enable_saved_games; uint32_t reserved; const char * curriculum; uint64_t curriculum_bytes;};
+struct hearth_agents_field {char name[256]; hearth_agents_field_kind kind; uint32_t offset; uint32_t size; uint32_t options; uint32_t copies; uint32_t stride; uint32_t count_offset; uint32_t mask_offset; float low; float high;};
 struct hearth_agents_record_info {hearth_struct_type type; uint32_t size; VkCommandBuffer command_buffer; float exploration; uint32_t request_decision; double learning_budget_us; hearth_agents_priority priority; uint32_t reserved; uint32_t max_decision_frames; uint32_t input_count; const hearth_tensor_binding * inputs; const hearth_tensor_binding * indirect_agent_count_buffer; VkCommandBuffer learning_command_buffer;};
-struct hearth_agents_status {hearth_struct_type type; uint32_t size; hearth_agents_phase phase; uint32_t agents; uint32_t minibatches_done; uint32_t minibatches; double minibatch_us_p95; uint64_t decisions; uint64_t rollouts; uint64_t rewards_rejected; uint64_t frame_number; float metrics[13]; uint64_t counters[16]; double decision_us_p95; uint32_t frozen; uint32_t snapshots; uint32_t is_plateaued; uint32_t reward_shift_detected; double score; double initial_score; uint64_t rollbacks; uint64_t snapshots_rejected; uint64_t snapshots_taken; hearth_agents_snapshot_phase snapshot_phase; uint32_t reserved; uint64_t update_frames; uint64_t update_frames_over_budget; uint64_t frames_without_update; double update_us_left; double owed_gradient_steps; uint64_t samples_paused; uint64_t rewards_after_end; uint64_t repeated_ends; uint64_t brains_rejected;};
+struct hearth_agents_status {hearth_struct_type type; uint32_t size; hearth_agents_phase phase; uint32_t agents; uint32_t minibatches_done; uint32_t minibatches; double minibatch_us_p95; uint64_t decisions; uint64_t rollouts; uint64_t rewards_rejected; uint64_t frame_number; float metrics[13]; uint64_t counters[16]; double decision_us_p95; uint32_t frozen; uint32_t snapshots; uint32_t is_plateaued; uint32_t reward_shift_detected; double score; double initial_score; uint64_t rollbacks; uint64_t snapshots_rejected; uint64_t snapshots_taken; hearth_agents_snapshot_phase snapshot_phase; uint32_t metrics_available; uint64_t update_frames; uint64_t update_frames_over_budget; uint64_t frames_without_update; double update_us_left; double owed_gradient_steps; uint64_t samples_paused; uint64_t rewards_after_end; uint64_t repeated_ends; uint64_t brains_rejected;};
 struct hearth_demo_info {uint64_t schema_hash; uint64_t step_count; const void * schema; uint64_t schema_bytes; uint32_t observation_size; uint32_t action_mask_size; uint32_t action_size;};
 struct hearth_demo_step {const float * observation; const float * action_mask; const float * action; float reward; uint32_t episode_end; uint32_t demonstrator;};
 struct hearth_agents_custom_metric {const char * name; double mean; double last; uint64_t count;};
@@ -312,6 +315,8 @@ hearth_result hearth_agents_observation_range(const hearth_agents * agents, uint
 const char * hearth_agents_observation_name(const hearth_agents * agents, uint32_t index);
 const char * hearth_agents_action_name(const hearth_agents * agents, uint32_t index);
 uint64_t hearth_agents_schema_hash(const hearth_agents * agents);
+uint32_t hearth_agents_field_count(const hearth_agents * agents);
+hearth_result hearth_agents_get_field(const hearth_agents * agents, uint32_t index, hearth_agents_field * out);
 float * hearth_agents_observation(hearth_agents * agents, hearth_agent agent);
 float * hearth_agents_action_mask(hearth_agents * agents, hearth_agent agent);
 hearth_result hearth_agents_add_reward(hearth_agents * agents, hearth_agent agent, float amount);
@@ -321,6 +326,7 @@ hearth_result hearth_agents_add_demonstration(hearth_agents * agents, hearth_age
 hearth_result hearth_agents_add_demonstration_from(hearth_agents * agents, hearth_agent agent, const float * action, uint32_t demonstrator);
 void hearth_agents_poll(hearth_agents * agents);
 const float * hearth_agents_action(const hearth_agents * agents, hearth_agent agent);
+hearth_result hearth_agents_get_value(const hearth_agents * agents, hearth_agent agent, float * value);
 hearth_result hearth_agents_find_input(hearth_agents * agents, const char * name, uint32_t * binding);
 hearth_result hearth_agents_record(hearth_agents * agents, const hearth_agents_record_info * info);
 hearth_result hearth_agents_set_hyperparameter(hearth_agents * agents, const char * name, double value);
@@ -448,6 +454,8 @@ hearth_result hearth_fit(hearth_headless * host, const void * package, uint64_t 
     HEARTH_BRAIN_ALLOW_NON_FINITE = 8,
     HEARTH_BRAIN_SAVED_GAME = 16,
     HEARTH_BRAIN_LIMIT_PARAMS = 32,
+    HEARTH_AGENTS_MAX_FIELD_NAME = 256,
+    HEARTH_AGENTS_NO_FLOAT = 4294967295,
     HEARTH_AGENTS_BEST_EFFORT = 0,
     HEARTH_AGENTS_INITIAL_WEIGHTS = 4294967295,
     HEARTH_AGENTS_METRICS = 13,

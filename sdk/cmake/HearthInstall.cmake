@@ -116,7 +116,9 @@ endif()
 # Sources that games take into their own build, the interface of environments, and the pages.
 install(FILES ${PROJECT_SOURCE_DIR}/engine_bridge/environments/hearth_environment.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearth COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agents_panel.hpp
+install(FILES ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agent_view.hpp
+    ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agent_view.cpp
+    ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agents_panel.hpp
     ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/agents_panel.cpp ${PROJECT_SOURCE_DIR}/engine_bridge/imgui/README.md
     DESTINATION ${CMAKE_INSTALL_DATADIR}/hearth/imgui COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${licence_dir}/docs COMPONENT development

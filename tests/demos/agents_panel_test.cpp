@@ -123,7 +123,7 @@ TEST_F(AgentsPanelTest, ShowsAgentsFromTheFirstFrameOn) {
     AgentsPanel panel(context_.handle(), agents_.handle());
     draw(panel);  // before anything is known
     play(panel, 12);
-    EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 1000);
+    EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 500);
     EXPECT_EQ(agents_.status()[Counter::kPublications], 2u) << "after the updates of two rollouts";
     EXPECT_EQ(panel.message(), "");
 }
@@ -154,6 +154,43 @@ TEST_F(AgentsPanelTest, NamesObservationsAtTheirLimits) {
               std::string::npos)
         << text_of(panel);
     EXPECT_EQ(text_of(panel).find("x[1]"), std::string::npos) << text_of(panel);
+}
+
+TEST_F(AgentsPanelTest, ADesignerReadsWordsAndAResearcherOpensTheDetails) {
+    AgentsPanel panel(context_.handle(), agents_.handle());
+    panel.set_bar(20);
+    play(panel, 12);
+    const std::string plain = text_of(panel);
+    for (const char* has : {"Is it learning?", "How good?", "What does it cost?", "ms a frame"})
+        EXPECT_NE(plain.find(has), std::string::npos) << plain;
+    for (const char* lacks : {"ROLLOUT", "minibatch", "gradient steps", "curve"})
+        EXPECT_EQ(plain.find(lacks), std::string::npos) << plain;
+    press(panel, "details");
+    EXPECT_NE(text_of(panel).find("samples, gradient steps, publications"), std::string::npos)
+        << text_of(panel);
+}
+
+TEST_F(AgentsPanelTest, NumbersAndNamesStayWithinThePanel) {
+    AgentsPanel panel(context_.handle(), agents_.handle());
+    panel.show_details(true);
+    panel.set_bar(1e30);
+    ASSERT_TRUE(
+        agents_.log("embers_that_were_found_in_the_dark_by_the_youngest_of_them", -1.23456e-30)
+            .ok());
+    for (int i = 0; i < 12; ++i) {
+        ASSERT_TRUE(agents_.add_reward(agent_, 1e7f).ok());
+        if (i % 3 == 2) {
+            ASSERT_TRUE(agents_.end_episode(agent_, EpisodeEnd::kTerminated).ok());
+        }
+        play(panel);
+    }
+    panel.add({.seconds = 1e7, .gpu_us = 1e15, .budget_us = 9e5});
+    panel.mark(
+        "a mark whose text is far longer than the plot is wide, wherever in it the mark stands");
+    draw(panel), draw(panel);
+    const ImGuiWindow* const window = ImGui::FindWindowByName("brain");
+    ASSERT_NE(window, nullptr);
+    EXPECT_LE(window->ContentSize.x, window->Size.x - 2 * window->WindowPadding.x + 0.5f);
 }
 
 TEST_F(AgentsPanelTest, ShowsMetricsOfTheGamesOwn) {

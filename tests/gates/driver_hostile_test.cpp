@@ -927,6 +927,7 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
         double value = 0;
         hearth_agents_custom_metric metric{};
         hearth_agents_lesson lesson{};
+        hearth_agents_field field{};
         const float action[2] = {};
         const hearth_agents_record_info record = hearth_agents_record_info_default();
         hearth_agents_status status = hearth_agents_status_default();
@@ -946,6 +947,8 @@ TEST_F(DriverRulesTest, WhatIsNoHandleIsRefusedByEveryCall) {
             hearth_agents_get_custom_metric(agents, 0, &metric),
             hearth_agents_get_parameter(agents, "wall", &value),
             hearth_agents_get_lesson(agents, 0, &lesson),
+            hearth_agents_get_field(agents, 0, &field),
+            hearth_agents_get_value(agents, id, &share),
             hearth_agents_observation_range(agents, 0, &share, &share, &bytes),
             hearth_agents_add_demonstration(agents, id, action),
             hearth_agents_record(agents, &record),

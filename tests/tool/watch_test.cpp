@@ -197,7 +197,7 @@ TEST_F(Watch, RunsThatListenAreStoppedPausedAndFrozen) {
     append("run.jsonl", "{\"at\":1,\"foxes\":3}\n");
     const std::string log = path("run.jsonl");
     Terminal terminal(log);
-    ASSERT_TRUE(terminal.shows("X stop")) << terminal.shown();
+    ASSERT_TRUE(terminal.shows("P F X pause, freeze, stop")) << terminal.shown();
     EXPECT_FALSE(has_run_request(log, RunRequest::kStop));
     const auto press = [&](const char* key, RunRequest request, bool is_wanted) {
         terminal.type(key);
@@ -297,6 +297,7 @@ TEST_F(Watch, LongRunsAreThinnedAndKeepTheirSpikes) {
 
 TEST_F(Watch, WhatAgentsLogIsRead) {
     agents::AgentsStatus status{hearth_agents_status_default()};
+    status.metrics_available = ~0u;
     status.metrics[static_cast<size_t>(agents::AgentMetric::kEpisodeReturn)] = 12.5f;
     status.metrics[static_cast<size_t>(agents::AgentMetric::kKl)] =
         std::numeric_limits<float>::quiet_NaN();

@@ -302,6 +302,39 @@ namespace Hearth.Native
     }
 
     /// <summary>
+    /// Kinds of fields, for drawing: those of ObservationSpec (hearth/agents/schema.hpp) and of actions.
+    /// </summary>
+    public enum hearth_agents_field_kind : int
+    {
+        /// <summary>
+        /// continuous values: distances along rays, a speed
+        /// </summary>
+        HEARTH_AGENTS_FIELD_BOX = 0,
+        /// <summary>
+        /// the index of one of `options`
+        /// </summary>
+        HEARTH_AGENTS_FIELD_DISCRETE = 1,
+        /// <summary>
+        /// coordinates
+        /// </summary>
+        HEARTH_AGENTS_FIELD_POSITION = 2,
+        /// <summary>
+        /// a direction
+        /// </summary>
+        HEARTH_AGENTS_FIELD_UNIT_VECTOR = 3,
+        /// <summary>
+        /// radians
+        /// </summary>
+        HEARTH_AGENTS_FIELD_ANGLE = 4,
+        /// <summary>
+        /// x, y, z, w
+        /// </summary>
+        HEARTH_AGENTS_FIELD_QUATERNION = 5,
+        HEARTH_AGENTS_FIELD_DISCRETE_ACTION = 6,
+        HEARTH_AGENTS_FIELD_CONTINUOUS_ACTION = 7,
+    }
+
+    /// <summary>
     /// Reason for the end of an episode.
     /// </summary>
     public enum hearth_agents_episode_end : int
@@ -345,7 +378,8 @@ namespace Hearth.Native
 
     /// <summary>
     /// Values of the last recording that computed them; zero for those that the learner does not
-    /// have.  Defined in hearth/agents/status.hpp.
+    /// have.  While agents are frozen, EPISODE_RETURN and EPISODE_LENGTH average the episodes that ended
+    /// since then, of the rewards of hearth_agents_add_reward.  Defined in hearth/agents/status.hpp.
     /// </summary>
     public enum hearth_agents_metric : int
     {
@@ -2110,6 +2144,56 @@ namespace Hearth.Native
     }
 
     /// <summary>
+    /// A field of the observation, or an action.  Fields of an array or of entities exist `copies` times:
+    /// the i-th at the float offset + i * stride.
+    /// </summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct hearth_agents_field
+    {
+        /// <summary>
+        /// path, such as "enemies/place"; cut if longer
+        /// </summary>
+        public fixed byte name[256];
+        public hearth_agents_field_kind kind;
+        /// <summary>
+        /// in the observation, or in the action
+        /// </summary>
+        public uint offset;
+        /// <summary>
+        /// floats of one copy
+        /// </summary>
+        public uint size;
+        /// <summary>
+        /// of a discrete field or action; otherwise 0
+        /// </summary>
+        public uint options;
+        /// <summary>
+        /// at least 1
+        /// </summary>
+        public uint copies;
+        /// <summary>
+        /// floats between two copies
+        /// </summary>
+        public uint stride;
+        /// <summary>
+        /// float with the number of entities there; or HEARTH_AGENTS_NO_FLOAT
+        /// </summary>
+        public uint count_offset;
+        /// <summary>
+        /// first float of the action in the mask; or HEARTH_AGENTS_NO_FLOAT
+        /// </summary>
+        public uint mask_offset;
+        /// <summary>
+        /// range of a box and a continuous action, scale of a position
+        /// </summary>
+        public float low;
+        /// <summary>
+        /// range of a box and a continuous action, scale of a position
+        /// </summary>
+        public float high;
+    }
+
+    /// <summary>
     /// Parameters of hearth_agents_record.
     /// </summary>
     [StructLayout(LayoutKind.Sequential)]
@@ -2258,7 +2342,10 @@ namespace Hearth.Native
         /// </summary>
         public ulong snapshots_taken;
         public hearth_agents_snapshot_phase snapshot_phase;
-        public uint reserved;
+        /// <summary>
+        /// Bit i: the learner has the hearth_agents_metric i; the other metrics are zero.
+        /// </summary>
+        public uint metrics_available;
         /// <summary>
         /// frames with learning, as far as their GPU times have arrived
         /// </summary>
@@ -2614,6 +2701,8 @@ namespace Hearth.Native
         /// Loading: params of 2^60 or more, whose squares overflow in training, are not finite, too.
         /// </summary>
         public const uint HEARTH_BRAIN_LIMIT_PARAMS = 32;
+        public const int HEARTH_AGENTS_MAX_FIELD_NAME = 256;
+        public const uint HEARTH_AGENTS_NO_FLOAT = 4294967295;
         /// <summary>
         /// hearth_agents_record_info::max_decision_frames: best effort, whenever learning_budget_us leaves
         /// time for it.
@@ -3592,6 +3681,17 @@ namespace Hearth.Native
         public static extern ulong hearth_agents_schema_hash(IntPtr agents);
 
         /// <summary>
+        /// The fields that agents see and the actions that they choose, in order, to draw over the game's
+        /// picture (engine_bridge/imgui).  Of lists within an array or entities, each element is a field of
+        /// its own.  HEARTH_ERROR_OUT_OF_RANGE: no such field.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern uint hearth_agents_field_count(IntPtr agents);
+
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_get_field(IntPtr agents, uint index, hearth_agents_field* @out);
+
+        /// <summary>
         /// Returns the agent's observation buffer, to be filled before record; contents persist from
         /// frame to frame.  NULL for a stale agent.  Valid until the agent is removed.
         /// </summary>
@@ -3666,6 +3766,15 @@ namespace Hearth.Native
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
         public static extern float* hearth_agents_action(IntPtr agents, hearth_agent agent);
+
+        /// <summary>
+        /// The critic's value of the observation that the agent's newest action was chosen for: the discounted
+        /// return that it expects, of rewards as the learner scales them.
+        /// HEARTH_ERROR_UNSUPPORTED: the learner computes none (Ppo::report_values); HEARTH_ERROR_NOT_FOUND:
+        /// no action of this agent has arrived yet.
+        /// </summary>
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]
+        public static extern hearth_result hearth_agents_get_value(IntPtr agents, hearth_agent agent, float* value);
 
         /// <summary>
         /// Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
@@ -4239,6 +4348,7 @@ namespace Hearth.Native
             if (sizeof(hearth_timings) != 72) return "hearth_timings";
             if (sizeof(hearth_agent) != 8) return "hearth_agent";
             if (sizeof(hearth_agents_create_info) != 112) return "hearth_agents_create_info";
+            if (sizeof(hearth_agents_field) != 296) return "hearth_agents_field";
             if (sizeof(hearth_agents_record_info) != 72) return "hearth_agents_record_info";
             if (sizeof(hearth_agents_status) != 392) return "hearth_agents_status";
             if (sizeof(hearth_demo_info) != 48) return "hearth_demo_info";

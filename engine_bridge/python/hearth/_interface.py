@@ -87,6 +87,8 @@ HEARTH_BRAIN_DELTA = 4
 HEARTH_BRAIN_ALLOW_NON_FINITE = 8
 HEARTH_BRAIN_SAVED_GAME = 16
 HEARTH_BRAIN_LIMIT_PARAMS = 32
+HEARTH_AGENTS_MAX_FIELD_NAME = 256
+HEARTH_AGENTS_NO_FLOAT = 0xffffffff
 HEARTH_AGENTS_BEST_EFFORT = 0
 HEARTH_AGENTS_INITIAL_WEIGHTS = 0xffffffff
 HEARTH_AGENTS_METRICS = 13
@@ -221,6 +223,16 @@ HEARTH_BARRIERS_MANUAL = 1
 # hearth_image_conversion_direction
 HEARTH_IMAGE_TO_TENSOR = 0
 HEARTH_TENSOR_TO_IMAGE = 1
+
+# hearth_agents_field_kind
+HEARTH_AGENTS_FIELD_BOX = 0
+HEARTH_AGENTS_FIELD_DISCRETE = 1
+HEARTH_AGENTS_FIELD_POSITION = 2
+HEARTH_AGENTS_FIELD_UNIT_VECTOR = 3
+HEARTH_AGENTS_FIELD_ANGLE = 4
+HEARTH_AGENTS_FIELD_QUATERNION = 5
+HEARTH_AGENTS_FIELD_DISCRETE_ACTION = 6
+HEARTH_AGENTS_FIELD_CONTINUOUS_ACTION = 7
 
 # hearth_agents_episode_end
 HEARTH_AGENTS_TERMINATED = 1
@@ -967,6 +979,22 @@ class AgentsCreateInfo(_Tagged):
     ]
 
 
+class AgentsField(Structure):
+    _fields_ = [
+        ("name", c_char * 256),
+        ("kind", c_int),
+        ("offset", c_uint32),
+        ("size", c_uint32),
+        ("options", c_uint32),
+        ("copies", c_uint32),
+        ("stride", c_uint32),
+        ("count_offset", c_uint32),
+        ("mask_offset", c_uint32),
+        ("low", c_float),
+        ("high", c_float),
+    ]
+
+
 class AgentsRecordInfo(_Tagged):
     TYPE = HEARTH_STRUCT_AGENTS_RECORD_INFO
     DEFAULTS = {"exploration": 1.0, "request_decision": 1, "learning_budget_us": 500.0, "max_decision_frames": 1}
@@ -1014,7 +1042,7 @@ class AgentsStatus(_Tagged):
         ("snapshots_rejected", c_uint64),
         ("snapshots_taken", c_uint64),
         ("snapshot_phase", c_int),
-        ("reserved", c_uint32),
+        ("metrics_available", c_uint32),
         ("update_frames", c_uint64),
         ("update_frames_over_budget", c_uint64),
         ("frames_without_update", c_uint64),
@@ -1220,6 +1248,8 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_observation_name": (c_char_p, [c_void_p, c_uint32]),
     "hearth_agents_action_name": (c_char_p, [c_void_p, c_uint32]),
     "hearth_agents_schema_hash": (c_uint64, [c_void_p]),
+    "hearth_agents_field_count": (c_uint32, [c_void_p]),
+    "hearth_agents_get_field": (c_int, [c_void_p, c_uint32, POINTER(AgentsField)]),
     "hearth_agents_observation": (POINTER(c_float), [c_void_p, Agent]),
     "hearth_agents_action_mask": (POINTER(c_float), [c_void_p, Agent]),
     "hearth_agents_add_reward": (c_int, [c_void_p, Agent, c_float]),
@@ -1229,6 +1259,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "hearth_agents_add_demonstration_from": (c_int, [c_void_p, Agent, POINTER(c_float), c_uint32]),
     "hearth_agents_poll": (None, [c_void_p]),
     "hearth_agents_action": (POINTER(c_float), [c_void_p, Agent]),
+    "hearth_agents_get_value": (c_int, [c_void_p, Agent, POINTER(c_float)]),
     "hearth_agents_find_input": (c_int, [c_void_p, c_char_p, POINTER(c_uint32)]),
     "hearth_agents_record": (c_int, [c_void_p, POINTER(AgentsRecordInfo)]),
     "hearth_agents_set_hyperparameter": (c_int, [c_void_p, c_char_p, c_double]),

@@ -361,6 +361,20 @@ class Agents {
         HEARTH_TRY(check(hearth_agents_get_parameter(handle_, name, &value)));
         return value;
     }
+    /// What agents see and choose, for drawing.
+    std::vector<hearth_agents_field> fields() const {
+        std::vector<hearth_agents_field> all(hearth_agents_field_count(handle_));
+        for (uint32_t i = 0; i < all.size(); ++i)
+            (void)hearth_agents_get_field(handle_, i, &all[i]);
+        return all;
+    }
+    /// The critic's value behind the agent's newest action.  Errors: hearth_agents_get_value.
+    Result<float> value(AgentId agent) const {
+        float value = 0;
+        const hearth_result result = hearth_agents_get_value(handle_, agent, &value);
+        if (result != HEARTH_OK) return to_status(result, hearth_agents_error(handle_));
+        return value;
+    }
     /// Where each parameter of the curriculum is.
     std::vector<hearth_agents_lesson> lessons() const {
         std::vector<hearth_agents_lesson> all(hearth_agents_parameter_count(handle_));

@@ -144,6 +144,44 @@ HEARTH_API const char* hearth_agents_action_name(const hearth_agents* agents, ui
 /* Hash of the schema: equal for equal schemas on every platform. */
 HEARTH_API uint64_t hearth_agents_schema_hash(const hearth_agents* agents);
 
+/* Kinds of fields, for drawing: those of ObservationSpec (hearth/agents/schema.hpp) and of actions. */
+typedef enum hearth_agents_field_kind {
+    HEARTH_AGENTS_FIELD_BOX = 0,         /* continuous values: distances along rays, a speed */
+    HEARTH_AGENTS_FIELD_DISCRETE = 1,    /* the index of one of `options` */
+    HEARTH_AGENTS_FIELD_POSITION = 2,    /* coordinates */
+    HEARTH_AGENTS_FIELD_UNIT_VECTOR = 3, /* a direction */
+    HEARTH_AGENTS_FIELD_ANGLE = 4,       /* radians */
+    HEARTH_AGENTS_FIELD_QUATERNION = 5,  /* x, y, z, w */
+    HEARTH_AGENTS_FIELD_DISCRETE_ACTION = 6,
+    HEARTH_AGENTS_FIELD_CONTINUOUS_ACTION = 7,
+    HEARTH_AGENTS_FIELD_KIND_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_field_kind;
+
+#define HEARTH_AGENTS_MAX_FIELD_NAME 256
+#define HEARTH_AGENTS_NO_FLOAT 0xffffffffu
+
+/* A field of the observation, or an action.  Fields of an array or of entities exist `copies` times:
+ * the i-th at the float offset + i * stride. */
+typedef struct hearth_agents_field {
+    char name[HEARTH_AGENTS_MAX_FIELD_NAME]; /* path, such as "enemies/place"; cut if longer */
+    hearth_agents_field_kind kind;
+    uint32_t offset;       /* in the observation, or in the action */
+    uint32_t size;         /* floats of one copy */
+    uint32_t options;      /* of a discrete field or action; otherwise 0 */
+    uint32_t copies;       /* at least 1 */
+    uint32_t stride;       /* floats between two copies */
+    uint32_t count_offset; /* float with the number of entities there; or HEARTH_AGENTS_NO_FLOAT */
+    uint32_t mask_offset;  /* first float of the action in the mask; or HEARTH_AGENTS_NO_FLOAT */
+    float low, high;       /* range of a box and a continuous action, scale of a position */
+} hearth_agents_field;
+
+/* The fields that agents see and the actions that they choose, in order, to draw over the game's
+ * picture (engine_bridge/imgui).  Of lists within an array or entities, each element is a field of
+ * its own.  HEARTH_ERROR_OUT_OF_RANGE: no such field. */
+HEARTH_API uint32_t hearth_agents_field_count(const hearth_agents* agents);
+HEARTH_API hearth_result hearth_agents_get_field(const hearth_agents* agents, uint32_t index,
+                                                 hearth_agents_field* out);
+
 /* Returns the agent's observation buffer, to be filled before record; contents persist from
  * frame to frame.  NULL for a stale agent.  Valid until the agent is removed. */
 HEARTH_API float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent);
@@ -205,6 +243,13 @@ HEARTH_API void hearth_agents_poll(hearth_agents* agents);
 /* The newest action that has arrived, in the game's units; NULL if there is none yet, and for a
  * stale agent.  Valid until the next poll. */
 HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent);
+
+/* The critic's value of the observation that the agent's newest action was chosen for: the discounted
+ * return that it expects, of rewards as the learner scales them.
+ * HEARTH_ERROR_UNSUPPORTED: the learner computes none (Ppo::report_values); HEARTH_ERROR_NOT_FOUND:
+ * no action of this agent has arrived yet. */
+HEARTH_API hearth_result hearth_agents_get_value(const hearth_agents* agents, hearth_agent agent,
+                                                 float* value);
 
 /* --- Recording a frame --- */
 
@@ -368,7 +413,8 @@ typedef enum hearth_agents_phase {
 } hearth_agents_phase;
 
 /* Values of the last recording that computed them; zero for those that the learner does not
- * have.  Defined in hearth/agents/status.hpp. */
+ * have.  While agents are frozen, EPISODE_RETURN and EPISODE_LENGTH average the episodes that ended
+ * since then, of the rewards of hearth_agents_add_reward.  Defined in hearth/agents/status.hpp. */
 typedef enum hearth_agents_metric {
     HEARTH_AGENTS_LOSS = 0,
     HEARTH_AGENTS_POLICY_LOSS = 1,
@@ -449,7 +495,8 @@ typedef struct hearth_agents_status {
     uint64_t snapshots_rejected; /* not finite, or could not be encoded */
     uint64_t snapshots_taken;    /* arrived and kept, since creation */
     hearth_agents_snapshot_phase snapshot_phase;
-    uint32_t reserved;
+    /* Bit i: the learner has the hearth_agents_metric i; the other metrics are zero. */
+    uint32_t metrics_available;
     uint64_t update_frames; /* frames with learning, as far as their GPU times have arrived */
     /* Those that exceeded learning_budget_us, scaled by the priority. */
     uint64_t update_frames_over_budget;

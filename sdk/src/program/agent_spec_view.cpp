@@ -533,6 +533,98 @@ void AgentSpecView::append_action_name(int64_t index, SpecText& out) const {
     out.append("?");
 }
 
+namespace {
+
+/// Walks the leaves of a list of fields until `left` of them were passed.
+class LeafWalk {
+  public:
+    LeafWalk(uint32_t left, AgentSpecView::Leaf& out) : left_(left), out_(out) {}
+
+    /// True once the leaf is found.  group: copies, stride and count_offset of the fields around it.
+    bool walk(std::span<const std::byte> fields, const SpecText& path, int64_t offset,
+              const AgentSpecView::Leaf* group) {
+        FieldView f;
+        for (FieldList list(fields); list.next(f); offset += f.raw_size) {
+            SpecText name = path;
+            name.append("%s%.*s", path.empty() ? "" : "/", HEARTH_SHOWN(f.name));
+            if (!has_fields(f.kind)) {
+                if (left_-- > 0) continue;
+                if (group != nullptr) out_ = *group;
+                out_.name = name;
+                out_.kind = f.kind;
+                out_.offset = offset;
+                out_.size = f.raw_size;
+                out_.options = f.kind == FieldKind::kDiscrete ? f.count : 0;
+                out_.range = f.range;
+                return true;
+            }
+            if (walk_group(f, name, offset, group)) return true;
+        }
+        return false;
+    }
+    uint32_t left() const { return left_; }
+
+  private:
+    bool walk_group(const FieldView& f, const SpecText& name, int64_t offset,
+                    const AgentSpecView::Leaf* group) {
+        if (f.kind == FieldKind::kDict) return walk(f.fields, name, offset, group);
+        const int64_t first = offset + (f.kind == FieldKind::kEntities ? 1 : 0);
+        const int64_t stride = (f.raw_size - (first - offset)) / std::max<int64_t>(f.count, 1);
+        if (group == nullptr) {
+            AgentSpecView::Leaf own;
+            own.copies = f.count;
+            own.stride = stride;
+            own.count_offset = f.kind == FieldKind::kEntities ? offset : -1;
+            return walk(f.fields, name, first, &own);
+        }
+        for (int64_t i = 0; i < f.count; ++i) {
+            SpecText each = name;
+            each.append("[%lld]", static_cast<long long>(i));
+            if (walk(f.fields, each, first + i * stride, group)) return true;
+        }
+        return false;
+    }
+
+    uint32_t left_;
+    AgentSpecView::Leaf& out_;
+};
+
+}  // namespace
+
+bool AgentSpecView::leaf(uint32_t index, Leaf& out) const {
+    out = {};
+    LeafWalk observations(index, out);
+    if (observations.walk(observations_, SpecText(), 0, nullptr)) return true;
+    uint32_t left = observations.left();
+    int64_t offset = 0, mask_offset = 0;
+    ActionView a;
+    for (ActionList list(actions_); list.next(a); offset += a.size()) {
+        if (left-- == 0) {
+            out.name.set("%.*s", HEARTH_SHOWN(a.name));
+            out.is_action = true;
+            out.is_discrete_action = a.is_discrete;
+            out.offset = offset;
+            out.size = a.size();
+            out.options = a.is_discrete ? a.count : 0;
+            out.mask_offset = a.masked ? mask_offset : -1;
+            out.range = a.range;
+            return true;
+        }
+        mask_offset += a.masked ? a.count : 0;
+    }
+    return false;
+}
+
+uint32_t AgentSpecView::leaf_count() const {
+    Leaf unused;
+    LeafWalk observations(UINT32_MAX, unused);
+    (void)observations.walk(observations_, SpecText(), 0, nullptr);
+    uint32_t count = UINT32_MAX - observations.left();
+    ActionView a;
+    for (ActionList list(actions_); list.next(a);) ++count;
+    return count;
+}
+
 void AgentSpecView::diff(const AgentSpecView& there, SpecText& text) const {
     text.clear();
     const Path observations{nullptr, "observations"}, actions{nullptr, "actions"};

@@ -110,6 +110,18 @@ class AgentSpecView {
     /// Append the names of single floats; "?" if the index is out of range.
     void append_observation_name(int64_t index, SpecText& out) const;
     void append_action_name(int64_t index, SpecText& out) const;
+    /// The leaf fields of an observation, then the actions, as hearth_agents_get_field lists them.
+    struct Leaf {
+        SpecText name;
+        bool is_action = false, is_discrete_action = false;
+        FieldKind kind = FieldKind::kBox;
+        int64_t offset = 0, size = 0, options = 0, copies = 1, stride = 0;
+        int64_t count_offset = -1, mask_offset = -1;  ///< -1: none
+        Range range;
+    };
+    uint32_t leaf_count() const;
+    /// Returns false if there are fewer.
+    [[nodiscard]] bool leaf(uint32_t index, Leaf& out) const;
     /// Sets `text` to the first difference; empty if equal.
     void diff(const AgentSpecView& there, SpecText& text) const;
 

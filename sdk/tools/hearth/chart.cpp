@@ -7,6 +7,9 @@
 
 #include "core/path.hpp"
 
+#include <hearth/agents/plain_words.hpp>
+#include <hearth/agents/run_log.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -142,11 +145,68 @@ std::vector<std::string> metric_names(std::span<const RunLogFile> files) {
     return names;
 }
 
+std::vector<std::string> plain_metric_names(std::span<const RunLogFile> files) {
+    std::vector<std::string> names = metric_names(files);
+    if (std::ranges::find(names, "samples") == names.end()) return names;  // not of agents
+    std::erase_if(names, [](const std::string& name) {
+        const auto is_one_of = [&](const auto& all) {
+            return std::ranges::find(all, std::string_view(name)) != std::end(all);
+        };
+        constexpr std::string_view kCounts[] = {"rewards_rejected", "rewards_after_end",
+                                                "repeated_ends",    "frames_without_update",
+                                                "samples_paused",   "rollbacks"};
+        const std::string group = name.substr(0, name.find('/'));
+        return agents::find_plain_metric(name) == nullptr &&
+               (is_one_of(agents::kMetricNames) || is_one_of(agents::kCounterNames) ||
+                is_one_of(kCounts) || group == agents::kAtLimitKey ||
+                group == agents::kUnresolvedKey || group == agents::kConstantKey ||
+                group == agents::kNonFiniteKey);
+    });
+    const auto rank = [](const std::string& name) {
+        const auto* const plain = agents::find_plain_metric(name);
+        // The game's own come behind the return and the length.
+        return plain == nullptr ? 2
+               : plain - agents::kPlainMetrics.data() < 2
+                   ? static_cast<int>(plain - agents::kPlainMetrics.data())
+                   : static_cast<int>(plain - agents::kPlainMetrics.data()) + 1;
+    };
+    std::ranges::stable_sort(names, {}, rank);
+    return names;
+}
+
+std::string title_of(const std::string& metric) {
+    const agents::PlainMetric* const plain = agents::find_plain_metric(metric);
+    return plain == nullptr ? metric : fmt::format("{} ({})", plain->words, plain->unit);
+}
+
+std::string summary_text(const RunLog& log, std::optional<double> bar) {
+    const auto last = [&](std::string_view name) {
+        const Metric* const metric = log.find(name);
+        return metric == nullptr ? 0 : metric->points.back().value;
+    };
+    if (log.find("samples") == nullptr) return "";
+    std::vector<double> returns;
+    // Zero until the first episode has ended.
+    if (const Metric* const metric = log.find("episode_return"))
+        for (const Point& p : metric->points)
+            if (!returns.empty() || p.value != 0) returns.push_back(p.value);
+    std::string text =
+        "Is it learning? " + agents::learning_text(agents::course_of(returns), false);
+    if (!returns.empty())
+        text += "   How good? " +
+                agents::quality_text(returns.back(),
+                                     bar.value_or(std::numeric_limits<double>::quiet_NaN()));
+    text += "   What does it cost? ";
+    if (const double us = last("minibatch_us_p95"); us > 0)
+        text += fmt::format("{} ms of GPU a learning step, ", agents::short_number(us / 1e3));
+    return text + fmt::format("{} decisions so far", agents::short_number(last("samples")));
+}
+
 Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,
                  const ChartOptions& options) {
     const Range window = options.window.value_or(whole_range(files));
     Chart chart;
-    chart.title = metric;
+    chart.title = title_of(metric);
     Range values{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     for (size_t i = 0; i < files.size(); ++i) {
         const RunLog& log = files[i].log();
@@ -167,6 +227,8 @@ Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,
     }
     chart.x = make_axis(window, false, options.x_ticks);
     if (!(values.low <= values.high)) values = {0, 1};
+    if (metric == "episode_return") chart.bar = options.bar;
+    if (chart.bar) values = {std::min(values.low, *chart.bar), std::max(values.high, *chart.bar)};
     const bool is_log = options.is_log && values.low > 0;
     chart.y = make_axis(is_log ? Range{values.low / 1.1, values.high * 1.1} : with_room(values),
                         is_log, options.y_ticks);

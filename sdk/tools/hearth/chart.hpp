@@ -53,6 +53,7 @@ struct Chart {
     Axis x, y;
     std::vector<Curve> curves;
     std::vector<Event> events;
+    std::optional<double> bar;  ///< a value to reach: a horizontal line
 
     bool is_empty() const;
 };
@@ -63,6 +64,7 @@ struct ChartOptions {
     double smoothing = 0;  ///< 0 to 1: weight of the previous average
     size_t width = 400;    ///< horizontal resolution in columns
     size_t x_ticks = 5, y_ticks = 5;
+    std::optional<double> bar;  ///< of episode_return
 };
 
 /// From the first to the last position on the horizontal axis, over all logs.
@@ -70,6 +72,16 @@ Range whole_range(std::span<const RunLogFile> files);
 
 /// The names of all metrics, in order of first appearance over the files.
 std::vector<std::string> metric_names(std::span<const RunLogFile> files);
+/// Those that a game's designer reads (agents/plain_words.hpp), the game's own and others that are
+/// not of agents; episode_return first.
+std::vector<std::string> plain_metric_names(std::span<const RunLogFile> files);
+
+/// "return of an episode (reward)", or the name.
+std::string title_of(const std::string& metric);
+
+/// What a designer asks of agents, in one line: whether they learn, how good they are, what they
+/// cost; "" if the log has no agents.
+std::string summary_text(const RunLog& log, std::optional<double> bar);
 
 /// The chart of one metric, with one curve per log.
 Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,

@@ -27,6 +27,7 @@ main { display: grid; grid-template-columns: repeat(auto-fill, minmax(420px, 1fr
 figure { margin: 0; } figcaption { display: flex; justify-content: space-between; font-weight: 600; }
 svg { width: 100%; height: auto; } text { fill: var(--dim); font-size: 11px; }
 .grid { stroke: var(--grid); } .mark { stroke: var(--dim); stroke-dasharray: 3 3; }
+.bar { stroke: #009e73; stroke-width: 1.5; }
 polyline { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 )";
 
@@ -108,6 +109,10 @@ void append_chart(std::string& html, const Chart& chart) {
     for (const double tick : chart.x.ticks)
         add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x_of(tick), low + 16,
             number_text(tick));
+    if (chart.bar)
+        add("<g><title>to reach: {}</title><line class=\"bar\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" "
+            "y2=\"{:.1f}\"/></g>\n",
+            number_text(*chart.bar), kLeft, right, y_of(*chart.bar), y_of(*chart.bar));
     for (const Event& event : chart.events)
         add("<g><title>{}</title><line class=\"mark\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" "
             "y2=\"{}\"/></g>\n",

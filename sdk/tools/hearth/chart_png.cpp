@@ -25,8 +25,8 @@
 namespace hearth::tool {
 namespace {
 
-constexpr uint32_t kPaper = 0x14171c, kPanel = 0x1b1f26, kGrid = 0x2e343d, kInk = 0xeceff2,
-                   kDim = 0x9aa3ad, kMark = 0x6f7a86;
+constexpr uint32_t kPaper = 0x14171c, kPanel = 0x1b1f26, kGrid = 0x2e343d, kBar = 0x2f9e6f,
+                   kInk = 0xeceff2, kDim = 0x9aa3ad, kMark = 0x6f7a86;
 constexpr double kBodyPixels = 15, kTitlePixels = 22;
 constexpr double kMargin = 24, kHeader = 76, kLeft = 62, kRight = 14, kTop = 34, kBottom = 30;
 
@@ -209,6 +209,8 @@ void draw_chart(Picture& picture, const Chart& chart, Pixel at) {
         picture.polyline({{low.x, y_of(tick)}, {high.x, y_of(tick)}}, kGrid, 1);
         picture.text(number_text(tick), {low.x - 8, y_of(tick) + 5}, kDim, Align::kEnd);
     }
+    if (chart.bar)
+        picture.polyline({{low.x, y_of(*chart.bar)}, {high.x, y_of(*chart.bar)}}, kBar, 2);
     for (const double tick : chart.x.ticks)
         picture.text(number_text(tick), {x_of(tick), low.y + 19}, kDim, Align::kMiddle);
     double free_from = low.x;

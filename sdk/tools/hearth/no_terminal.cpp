@@ -7,7 +7,7 @@
 
 namespace hearth::tool {
 
-Result<int> watch_in_terminal(std::span<RunLogFile>, const std::vector<std::string>&) {
+Result<int> watch_in_terminal(std::span<RunLogFile>, const WatchOptions&) {
     return unsupported(
         "there are no live curves on this system, which has no ncurses; expected --png FILE, "
         "--html FILE or --json");

@@ -8,6 +8,7 @@
 
 #include "chart.hpp"
 
+#include <hearth/agents/plain_words.hpp>
 #include <hearth/run_log.hpp>
 
 #include <fmt/format.h>
@@ -173,8 +174,11 @@ class Dots {
 
 class Watch {
   public:
-    Watch(std::span<RunLogFile> files, const std::vector<std::string>& metrics)
-        : files_(files), wanted_(metrics) {}
+    Watch(std::span<RunLogFile> files, const WatchOptions& options)
+        : files_(files),
+          wanted_(options.metrics),
+          bar_(options.bar),
+          has_details_(options.has_details) {}
 
     Result<int> run() {
         HEARTH_ASSIGN(const Screen screen, Screen::open());
@@ -201,7 +205,9 @@ class Watch {
             if (!changed.ok()) waits_for_ = file.path();
             has_changed = has_changed || (changed.ok() && *changed);
         }
-        names_ = wanted_.empty() ? metric_names(files_) : wanted_;
+        names_ = !wanted_.empty() ? wanted_
+                 : has_details_   ? metric_names(files_)
+                                  : plain_metric_names(files_);
         // Metrics may appear later; the selected one stays selected.
         const auto at = std::ranges::find(names_, chosen_);
         if (at == names_.end()) chosen_ = names_.empty() ? std::string() : names_.front();
@@ -281,6 +287,10 @@ class Watch {
             case 'F':
                 request(RunRequest::kFreeze, "asked to stop learning", "asked to learn again");
                 break;
+            case 'd':
+                has_details_ = !has_details_;
+                (void)poll();
+                break;
             case 's':
                 is_smooth_ = !is_smooth_;
                 break;
@@ -314,9 +324,8 @@ class Watch {
         if (list_width > 0) draw_list(list_width);
         draw_chart(list_width);
         put(LINES - 1, 0, COLS - 1,
-            "q quit  up/down metric  +/- zoom  left/right history  a all  l log  s smooth  P pause "
-            " "
-            "F freeze  X stop",
+            "q quit  up/down metric  +- zoom  left/right back  a all  l log  s smooth  d more  P F X "
+            "pause, freeze, stop",
             A_DIM);
         refresh();
     }
@@ -333,13 +342,14 @@ class Watch {
             if (!log.observations().empty()) observations += observations_text(log) + " | ";
         }
         put(0, 0, COLS, title, A_BOLD);
-        put(1, 0, COLS, observations, A_BOLD);
+        put(1, 0, COLS, files_.size() == 1 ? summary_text(files_[0].log(), bar_) : "");
+        put(2, 0, COLS, observations, A_BOLD);
         const int left = std::min(static_cast<int>(observations.size()), COLS);
-        put(1, left, COLS - left, waits_for_.empty() ? counts : "waiting for " + waits_for_, A_DIM);
+        put(2, left, COLS - left, waits_for_.empty() ? counts : "waiting for " + waits_for_, A_DIM);
     }
 
     void draw_list(int width) {
-        const int rows = LINES - 4, index = static_cast<int>(chosen_index());
+        const int rows = LINES - 5, index = static_cast<int>(chosen_index());
         const int first =
             std::clamp(index - rows / 2, 0, std::max(0, static_cast<int>(names_.size()) - rows));
         for (int row = 0; row < rows && first + row < static_cast<int>(names_.size()); ++row) {
@@ -349,14 +359,15 @@ class Watch {
                 if (const Metric* m = file.log().find(name))
                     last = number_text(m->points.back().value);
             const attr_t look = first + row == index ? A_REVERSE : A_NORMAL;
-            put(3 + row, 0, width - 2, fmt::format("{:<{}}", " ", width - 2), look);
-            put(3 + row, 1, width - 13, name, look);
-            put(3 + row, width - 11, 9, fmt::format("{:>9}", last), look);
+            const agents::PlainMetric* const plain = agents::find_plain_metric(name);
+            put(4 + row, 0, width - 2, fmt::format("{:<{}}", " ", width - 2), look);
+            put(4 + row, 1, width - 13, plain == nullptr ? name : std::string(plain->words), look);
+            put(4 + row, width - 11, 9, fmt::format("{:>9}", last), look);
         }
     }
 
     void draw_chart(int left) {
-        const int top = 3, rows = LINES - 6, columns = COLS - left - kLabelWidth - 1;
+        const int top = 4, rows = LINES - 7, columns = COLS - left - kLabelWidth - 1;
         Dots dots(rows, columns);
         const Chart chart = make_chart(files_, chosen_,
                                        {.window = window(),
@@ -364,13 +375,14 @@ class Watch {
                                         .smoothing = is_smooth_ ? kSmoothing : 0,
                                         .width = static_cast<size_t>(dots.width()),
                                         .x_ticks = static_cast<size_t>(std::max(1, columns / 16)),
-                                        .y_ticks = static_cast<size_t>(std::max(1, rows / 4))});
+                                        .y_ticks = static_cast<size_t>(std::max(1, rows / 4)),
+                                        .bar = bar_});
         const int plot = left + kLabelWidth + 1;
         std::string title = chart.title;
         if (chart.y.is_log) title += "  (log)";
         if (is_smooth_) title += "  (smooth)";
         if (back_ > 0) title += "  (history)";
-        put(2, plot, columns, title, A_BOLD);
+        put(3, plot, columns, title, A_BOLD);
         if (chart.is_empty()) {
             put(top + rows / 2, plot, columns,
                 names_.empty() ? "no metrics yet" : "no numbers here");
@@ -383,6 +395,11 @@ class Watch {
                 A_DIM);
             for (int column = 0; column < columns; column += 4)
                 put(row, plot + column, 1, ".", A_DIM);
+        }
+        if (chart.bar) {
+            const int row =
+                top + static_cast<int>(std::lround((1 - chart.y.to_unit(*chart.bar)) * (rows - 1)));
+            for (int column = 0; column < columns; ++column) put(row, plot + column, 1, "-");
         }
         for (const double tick : chart.x.ticks) {
             const int column = static_cast<int>(std::lround(chart.x.to_unit(tick) * (columns - 1)));
@@ -416,17 +433,17 @@ class Watch {
 
     std::span<RunLogFile> files_;
     const std::vector<std::string>& wanted_;
+    std::optional<double> bar_;
     std::vector<std::string> names_;
     std::string chosen_, waits_for_, notice_;
     size_t zoom_ = 0, back_ = 0;  // zoom: halvings of the range; back: quarters of the window
-    bool is_log_ = false, is_smooth_ = false;
+    bool is_log_ = false, is_smooth_ = false, has_details_ = false;
 };
 
 }  // namespace
 
-Result<int> watch_in_terminal(std::span<RunLogFile> files,
-                              const std::vector<std::string>& metrics) {
-    return Watch(files, metrics).run();
+Result<int> watch_in_terminal(std::span<RunLogFile> files, const WatchOptions& options) {
+    return Watch(files, options).run();
 }
 
 }  // namespace hearth::tool

@@ -30,6 +30,8 @@ struct Options {
     std::vector<std::string> files, metrics;
     std::string png, html;
     std::string control;
+    std::optional<double> bar;
+    bool has_details = false;
     bool is_log = false, json = false;
     double smoothing = 0;
 };
@@ -78,19 +80,31 @@ Json summary_of(const RunLogFile& file) {
             {"metrics", std::move(metrics)}};
 }
 
+/// The metrics that are asked for, or by default those of designers.
+std::vector<std::string> shown_metrics(const std::vector<RunLogFile>& files,
+                                       const Options& options) {
+    if (!options.metrics.empty()) return options.metrics;
+    return options.has_details ? metric_names(files) : plain_metric_names(files);
+}
+
 /// Output that is not a terminal: prints one table per log with the latest value of each metric.
-void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::string>& wanted) {
+void print_tables(const std::vector<RunLogFile>& files, const Options& options) {
+    const std::vector<std::string> wanted = shown_metrics(files, options);
     for (const RunLogFile& file : files) {
         print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
               number_text(file.log().last_at()), file.log().unit());
+        if (const std::string summary = summary_text(file.log(), options.bar); !summary.empty())
+            print("  {}\n", summary);
         for (const std::string& observation : file.log().observations())
             print("  {}\n", observation);
         print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first", "last",
               "min", "max");
-        for (const Metric& m : file.log().metrics()) {
-            if (!wanted.empty() && std::ranges::find(wanted, m.name) == wanted.end()) continue;
+        for (const std::string& name : wanted) {
+            const Metric* const found = file.log().find(name);
+            if (found == nullptr) continue;
+            const Metric& m = *found;
             const auto [least, most] = std::ranges::minmax(m.points, {}, &Point::value);
-            print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", m.name, m.points.size(),
+            print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", title_of(m.name), m.points.size(),
                   number_text(m.points.front().value), number_text(m.points.back().value),
                   number_text(least.value), number_text(most.value));
         }
@@ -111,8 +125,7 @@ Status check_metrics(const std::vector<RunLogFile>& files, const std::vector<std
 }
 
 Status write_pictures(const std::vector<RunLogFile>& files, const Options& options) {
-    const std::vector<std::string> names =
-        options.metrics.empty() ? metric_names(files) : options.metrics;
+    const std::vector<std::string> names = shown_metrics(files, options);
     std::string title, subtitle;
     for (const RunLogFile& file : files) {
         const std::string name = path_of(file.path()).filename().string();
@@ -120,6 +133,8 @@ Status write_pictures(const std::vector<RunLogFile>& files, const Options& optio
         subtitle += (subtitle.empty() ? "" : " | ") +
                     (file.log().program().empty() ? "" : file.log().program() + ": ") +
                     counts_text(file) + ", by " + file.log().unit();
+        if (const std::string summary = summary_text(file.log(), options.bar); !summary.empty())
+            subtitle += "; " + summary;
         if (!file.log().observations().empty()) subtitle += "; " + observations_text(file.log());
     }
     std::vector<Chart> charts;
@@ -128,7 +143,8 @@ Status write_pictures(const std::vector<RunLogFile>& files, const Options& optio
                                     {.window = {},
                                      .is_log = options.is_log,
                                      .smoothing = options.smoothing,
-                                     .width = kPngPanelWidth}));
+                                     .width = kPngPanelWidth,
+                                     .bar = options.bar}));
     if (!options.png.empty()) {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes, draw_png(title, subtitle, charts));
         HEARTH_TRY(write_file_atomically(options.png, bytes));
@@ -146,7 +162,10 @@ Result<int> run_watch(const Options& options) {
     for (const std::string& path : options.files) files.emplace_back(path);
     const bool is_live = options.png.empty() && options.html.empty() && !options.json &&
                          programs::is_terminal(0) && programs::is_terminal(1);
-    if (is_live && options.control.empty()) return watch_in_terminal(files, options.metrics);
+    if (is_live && options.control.empty())
+        return watch_in_terminal(
+            files,
+            {.metrics = options.metrics, .has_details = options.has_details, .bar = options.bar});
     for (RunLogFile& file : files) HEARTH_TRY(file.poll().status());
     if (!options.control.empty()) {
         const Control& control = *std::ranges::find(kControls, options.control, &Control::name);
@@ -161,7 +180,7 @@ Result<int> run_watch(const Options& options) {
         for (const RunLogFile& file : files) all.push_back(summary_of(file));
         print_json({{"files", std::move(all)}});
     } else if (options.png.empty() && options.html.empty()) {
-        print_tables(files, options.metrics);
+        print_tables(files, options);
     } else {
         for (const RunLogFile& file : files) print("{}: {}\n", file.path(), counts_text(file));
     }
@@ -181,6 +200,13 @@ void add_watch(CLI::App& app, int& exit_code) {
         ->expected(1, static_cast<int>(kMaxFiles));
     command->add_option("-m,--metrics", options->metrics, "Only these, comma-separated.")
         ->delimiter(',');
+    command->add_flag("--details", options->has_details,
+                      "Show the metrics of researchers, too: losses, entropy, counters.");
+    command
+        ->add_option_function<double>(
+            "--bar", [options](double value) { options->bar = value; },
+            "A return to reach: a line in its chart.")
+        ->check(programs::finite_number(-1e30, 1e30));
     command->add_option("--png", options->png, "Write a picture of the curves, and stop.");
     command->add_option("--html", options->html,
                         "Write one page that needs nothing else, and stop.");

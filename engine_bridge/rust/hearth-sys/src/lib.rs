@@ -164,6 +164,8 @@ pub const HEARTH_BRAIN_ALLOW_NON_FINITE: u32 = 8;
 pub const HEARTH_BRAIN_SAVED_GAME: u32 = 16;
 /// Loading: params of 2^60 or more, whose squares overflow in training, are not finite, too.
 pub const HEARTH_BRAIN_LIMIT_PARAMS: u32 = 32;
+pub const HEARTH_AGENTS_MAX_FIELD_NAME: i32 = 256;
+pub const HEARTH_AGENTS_NO_FLOAT: u32 = 0xffffffff;
 /// hearth_agents_record_info::max_decision_frames: best effort, whenever learning_budget_us leaves
 /// time for it.
 pub const HEARTH_AGENTS_BEST_EFFORT: u32 = 0;
@@ -355,6 +357,23 @@ pub type hearth_image_conversion_direction = i32;
 pub const HEARTH_IMAGE_TO_TENSOR: hearth_image_conversion_direction = 0;
 pub const HEARTH_TENSOR_TO_IMAGE: hearth_image_conversion_direction = 1;
 
+/// Kinds of fields, for drawing: those of ObservationSpec (hearth/agents/schema.hpp) and of actions.
+pub type hearth_agents_field_kind = i32;
+/// continuous values: distances along rays, a speed
+pub const HEARTH_AGENTS_FIELD_BOX: hearth_agents_field_kind = 0;
+/// the index of one of `options`
+pub const HEARTH_AGENTS_FIELD_DISCRETE: hearth_agents_field_kind = 1;
+/// coordinates
+pub const HEARTH_AGENTS_FIELD_POSITION: hearth_agents_field_kind = 2;
+/// a direction
+pub const HEARTH_AGENTS_FIELD_UNIT_VECTOR: hearth_agents_field_kind = 3;
+/// radians
+pub const HEARTH_AGENTS_FIELD_ANGLE: hearth_agents_field_kind = 4;
+/// x, y, z, w
+pub const HEARTH_AGENTS_FIELD_QUATERNION: hearth_agents_field_kind = 5;
+pub const HEARTH_AGENTS_FIELD_DISCRETE_ACTION: hearth_agents_field_kind = 6;
+pub const HEARTH_AGENTS_FIELD_CONTINUOUS_ACTION: hearth_agents_field_kind = 7;
+
 /// Reason for the end of an episode.
 pub type hearth_agents_episode_end = i32;
 /// the episode ended in a terminal state
@@ -378,7 +397,8 @@ pub const HEARTH_AGENTS_ROLLOUT: hearth_agents_phase = 0;
 pub const HEARTH_AGENTS_UPDATE: hearth_agents_phase = 1;
 
 /// Values of the last recording that computed them; zero for those that the learner does not
-/// have.  Defined in hearth/agents/status.hpp.
+/// have.  While agents are frozen, EPISODE_RETURN and EPISODE_LENGTH average the episodes that ended
+/// since then, of the rewards of hearth_agents_add_reward.  Defined in hearth/agents/status.hpp.
 pub type hearth_agents_metric = i32;
 pub const HEARTH_AGENTS_LOSS: hearth_agents_metric = 0;
 pub const HEARTH_AGENTS_POLICY_LOSS: hearth_agents_metric = 1;
@@ -2429,6 +2449,55 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_agents_create_info, curriculum_bytes) == 104);
 };
 
+/// A field of the observation, or an action.  Fields of an array or of entities exist `copies` times:
+/// the i-th at the float offset + i * stride.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hearth_agents_field {
+    /// path, such as "enemies/place"; cut if longer
+    pub name: [c_char; 256],
+    pub kind: hearth_agents_field_kind,
+    /// in the observation, or in the action
+    pub offset: u32,
+    /// floats of one copy
+    pub size: u32,
+    /// of a discrete field or action; otherwise 0
+    pub options: u32,
+    /// at least 1
+    pub copies: u32,
+    /// floats between two copies
+    pub stride: u32,
+    /// float with the number of entities there; or HEARTH_AGENTS_NO_FLOAT
+    pub count_offset: u32,
+    /// first float of the action in the mask; or HEARTH_AGENTS_NO_FLOAT
+    pub mask_offset: u32,
+    /// range of a box and a continuous action, scale of a position
+    pub low: f32,
+    /// range of a box and a continuous action, scale of a position
+    pub high: f32,
+}
+
+impl Default for hearth_agents_field {
+    fn default() -> Self {
+        unsafe { core::mem::zeroed() }
+    }
+}
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(core::mem::size_of::<hearth_agents_field>() == 296);
+    assert!(core::mem::offset_of!(hearth_agents_field, name) == 0);
+    assert!(core::mem::offset_of!(hearth_agents_field, kind) == 256);
+    assert!(core::mem::offset_of!(hearth_agents_field, offset) == 260);
+    assert!(core::mem::offset_of!(hearth_agents_field, size) == 264);
+    assert!(core::mem::offset_of!(hearth_agents_field, options) == 268);
+    assert!(core::mem::offset_of!(hearth_agents_field, copies) == 272);
+    assert!(core::mem::offset_of!(hearth_agents_field, stride) == 276);
+    assert!(core::mem::offset_of!(hearth_agents_field, count_offset) == 280);
+    assert!(core::mem::offset_of!(hearth_agents_field, mask_offset) == 284);
+    assert!(core::mem::offset_of!(hearth_agents_field, low) == 288);
+    assert!(core::mem::offset_of!(hearth_agents_field, high) == 292);
+};
+
 /// Parameters of hearth_agents_record.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2546,7 +2615,8 @@ pub struct hearth_agents_status {
     /// arrived and kept, since creation
     pub snapshots_taken: u64,
     pub snapshot_phase: hearth_agents_snapshot_phase,
-    pub reserved: u32,
+    /// Bit i: the learner has the hearth_agents_metric i; the other metrics are zero.
+    pub metrics_available: u32,
     /// frames with learning, as far as their GPU times have arrived
     pub update_frames: u64,
     /// Those that exceeded learning_budget_us, scaled by the priority.
@@ -2602,7 +2672,7 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_agents_status, snapshots_rejected) == 296);
     assert!(core::mem::offset_of!(hearth_agents_status, snapshots_taken) == 304);
     assert!(core::mem::offset_of!(hearth_agents_status, snapshot_phase) == 312);
-    assert!(core::mem::offset_of!(hearth_agents_status, reserved) == 316);
+    assert!(core::mem::offset_of!(hearth_agents_status, metrics_available) == 316);
     assert!(core::mem::offset_of!(hearth_agents_status, update_frames) == 320);
     assert!(core::mem::offset_of!(hearth_agents_status, update_frames_over_budget) == 328);
     assert!(core::mem::offset_of!(hearth_agents_status, frames_without_update) == 336);
@@ -3262,6 +3332,11 @@ extern "C" {
     pub fn hearth_agents_action_name(agents: *const hearth_agents, index: u32) -> *const c_char;
     /// Hash of the schema: equal for equal schemas on every platform.
     pub fn hearth_agents_schema_hash(agents: *const hearth_agents) -> u64;
+    /// The fields that agents see and the actions that they choose, in order, to draw over the game's
+    /// picture (engine_bridge/imgui).  Of lists within an array or entities, each element is a field of
+    /// its own.  HEARTH_ERROR_OUT_OF_RANGE: no such field.
+    pub fn hearth_agents_field_count(agents: *const hearth_agents) -> u32;
+    pub fn hearth_agents_get_field(agents: *const hearth_agents, index: u32, out: *mut hearth_agents_field) -> hearth_result;
     /// Returns the agent's observation buffer, to be filled before record; contents persist from
     /// frame to frame.  NULL for a stale agent.  Valid until the agent is removed.
     pub fn hearth_agents_observation(agents: *mut hearth_agents, agent: hearth_agent) -> *mut f32;
@@ -3302,6 +3377,11 @@ extern "C" {
     /// The newest action that has arrived, in the game's units; NULL if there is none yet, and for a
     /// stale agent.  Valid until the next poll.
     pub fn hearth_agents_action(agents: *const hearth_agents, agent: hearth_agent) -> *const f32;
+    /// The critic's value of the observation that the agent's newest action was chosen for: the discounted
+    /// return that it expects, of rewards as the learner scales them.
+    /// HEARTH_ERROR_UNSUPPORTED: the learner computes none (Ppo::report_values); HEARTH_ERROR_NOT_FOUND:
+    /// no action of this agent has arrived yet.
+    pub fn hearth_agents_get_value(agents: *const hearth_agents, agent: hearth_agent, value: *mut f32) -> hearth_result;
     /// Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
     /// "observation", "reward", "done_kind" (hearth_agents_episode_end; 0: the episode continues),
     /// "episode_start" (1: the agent's first decision), "id" (u32), "mask", "final_observation",

@@ -172,6 +172,9 @@ struct Ppo {
     bool normalize_observations = true;
     bool normalize_rewards = true;  ///< divided by the std of discounted returns
     bool normalize_advantages = true;
+    /// The critic also runs with each decision, so that a game can show what its agents expect
+    /// (hearth_agents_get_value).
+    bool report_values = false;
     double reward_scale = 1;
     SafetyLimits limits = {};
 };

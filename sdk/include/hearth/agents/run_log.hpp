@@ -97,15 +97,18 @@ inline std::string shares_at_limit(std::string_view key, ObservationLimit limit,
 }
 
 /// Formats a line without its end.  AnyStatus has operator[] for metrics and counters.
+/// metrics  bit i: the learner has metric i
 template <class AnyStatus>
 std::string sample_line(const AnyStatus& status, double x,
-                        std::span<const ObservationAtLimit> observations) {
+                        std::span<const ObservationAtLimit> observations, uint32_t metrics = ~0u) {
     std::string line = "{\"type\":\"agents\",\"at\":" + json_number(x);
     const auto add = [&](std::string_view name, const std::string& number) {
         line += ",\"" + std::string(name) + "\":" + number;
     };
     for (size_t i = 0; i < kMetricCount; ++i)
-        add(kMetricNames[i], json_number(static_cast<double>(status[static_cast<AgentMetric>(i)])));
+        if ((metrics >> i & 1) != 0)
+            add(kMetricNames[i],
+                json_number(static_cast<double>(status[static_cast<AgentMetric>(i)])));
     for (size_t i = 0; i < kCounterCount; ++i)
         add(kCounterNames[i], std::to_string(status[static_cast<Counter>(i)]));
     return line + shares_at_limit(kAtLimitKey, ObservationLimit::kClamped, observations) +
@@ -168,7 +171,7 @@ inline std::string lesson_numbers(const Agents& agents) {
 inline std::string driver_line(const AgentsStatus& status, double x,
                                std::span<const ObservationAtLimit> observations,
                                const std::string& more) {
-    std::string line = sample_line(status, x, observations) +
+    std::string line = sample_line(status, x, observations, status.metrics_available) +
                        ",\"minibatch_us_p95\":" + json_number(status.minibatch_us_p95);
     for (const auto& [name, value] : driver_counts(status))
         line += ",\"" + std::string(name) + "\":" + json_number(value);

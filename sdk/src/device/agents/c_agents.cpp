@@ -127,6 +127,7 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
         agents->rollout.replace(out->index);
     agents->demonstrations.clear(out->index);
     agents->curriculum.begin_episode(out->index);
+    agents->frozen_returns.begin_episode(out->index);
     return HEARTH_OK;
 }
 
@@ -224,6 +225,65 @@ hearth_result no_observation(const hearth_agents& agents, uint32_t index) {
 
 }  // namespace
 
+namespace {
+
+hearth_agents_field_kind kind_of(const AgentSpecView::Leaf& leaf) {
+    if (leaf.is_action)
+        return leaf.is_discrete_action ? HEARTH_AGENTS_FIELD_DISCRETE_ACTION
+                                       : HEARTH_AGENTS_FIELD_CONTINUOUS_ACTION;
+    switch (leaf.kind) {
+        case FieldKind::kDiscrete:
+            return HEARTH_AGENTS_FIELD_DISCRETE;
+        case FieldKind::kPosition:
+            return HEARTH_AGENTS_FIELD_POSITION;
+        case FieldKind::kUnitVector:
+            return HEARTH_AGENTS_FIELD_UNIT_VECTOR;
+        case FieldKind::kAngle:
+            return HEARTH_AGENTS_FIELD_ANGLE;
+        case FieldKind::kQuaternion:
+            return HEARTH_AGENTS_FIELD_QUATERNION;
+        default:
+            return HEARTH_AGENTS_FIELD_BOX;
+    }
+}
+
+uint32_t float_or_none(int64_t offset) {
+    return offset < 0 ? HEARTH_AGENTS_NO_FLOAT : static_cast<uint32_t>(offset);
+}
+
+}  // namespace
+
+uint32_t hearth_agents_field_count(const hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS_OR(0, agents);
+    return agents->description.spec().leaf_count();
+}
+
+hearth_result hearth_agents_get_field(const hearth_agents* agents, uint32_t index,
+                                      hearth_agents_field* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(out);
+    AgentSpecView::Leaf leaf;
+    if (!agents->description.spec().leaf(index, leaf)) {
+        agents->error.set("index is %u, expected less than %u", index,
+                          agents->description.spec().leaf_count());
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    *out = {};
+    const std::string_view name(leaf.name.c_str());
+    std::copy_n(name.data(), std::min(name.size(), sizeof out->name - 1), out->name);
+    out->kind = kind_of(leaf);
+    out->offset = static_cast<uint32_t>(leaf.offset);
+    out->size = static_cast<uint32_t>(leaf.size);
+    out->options = static_cast<uint32_t>(leaf.options);
+    out->copies = static_cast<uint32_t>(leaf.copies);
+    out->stride = static_cast<uint32_t>(leaf.stride);
+    out->count_offset = float_or_none(leaf.count_offset);
+    out->mask_offset = float_or_none(leaf.mask_offset);
+    out->low = static_cast<float>(leaf.range.low);
+    out->high = static_cast<float>(leaf.range.high);
+    return HEARTH_OK;
+}
+
 hearth_result hearth_agents_observation_limits(const hearth_agents* agents, uint32_t index,
                                                float* clamped, float* unresolved) {
     HEARTH_CHECK_AGENTS(agents);
@@ -275,6 +335,7 @@ hearth_result hearth_agents_add_reward(hearth_agents* agents, hearth_agent agent
     } else {
         agents->rollout.add_reward(agent.index, amount);
         agents->curriculum.add_reward(agent.index, amount);
+        agents->frozen_returns.add_reward(agent.index, amount);
     }
     return HEARTH_OK;
 }
@@ -299,6 +360,7 @@ hearth_result hearth_agents_end_episode(hearth_agents* agents, hearth_agent agen
         ++agents->scores.repeated_ends;
     } else {
         agents->rollout.end(agent.index, episode_end, final_observation, final_action_mask);
+        agents->frozen_returns.end_episode(agent.index, agents->settings.is_frozen);
         if (agents->settings.is_frozen)
             agents->curriculum.begin_episode(agent.index);
         else
@@ -357,6 +419,26 @@ const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agen
         agents->readbacks.actions_decision() < agents->roster.first_decision(agent.index))
         return nullptr;
     return agents->readbacks.actions() + agent.index * agents->description.sizes.action;
+}
+
+hearth_result hearth_agents_get_value(const hearth_agents* agents, hearth_agent agent,
+                                      float* value) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_AGENT(agents, agent);
+    HEARTH_CHECK_POINTER(value);
+    const std::span<const float> values = agents->readbacks.values();
+    if (values.empty()) {
+        agents->error.set(
+            "the learner computes no values for the game; make it with Ppo::report_values");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (agents->readbacks.actions_decision() < agents->roster.first_decision(agent.index)) {
+        agents->error.set("no action of agent %u has arrived yet; ask again in a later frame",
+                          agent.index);
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+    *value = values[agent.index];
+    return HEARTH_OK;
 }
 
 hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_record_info* info) {
@@ -607,6 +689,7 @@ void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
     HEARTH_CHECK_AGENTS_OR(, agents);
     if ((frozen != 0) == agents->settings.is_frozen) return;
     agents->settings.is_frozen = frozen != 0;
+    agents->frozen_returns.restart();
     agents->settings.is_closing = agents->settings.is_frozen && !agents->description.has_memory;
 }
 
@@ -839,6 +922,39 @@ hearth_result hearth_demo_replay(hearth_agents* agents, hearth_agent agent, cons
     return HEARTH_OK;
 }
 
+namespace {
+
+/// Metrics that a learner computes, as bits; learners.md has what they mean.
+uint32_t metrics_of(Algorithm algorithm, StatusView status) {
+    constexpr auto bits = [](std::initializer_list<AgentMetric> metrics) {
+        uint32_t all = 0;
+        for (const AgentMetric metric : metrics) all |= 1u << static_cast<uint32_t>(metric);
+        return all;
+    };
+    using M = AgentMetric;
+    const uint32_t shared = bits({M::kLoss, M::kGradientNorm, M::kUpdateToWeightRatio});
+    const uint32_t episodes = bits({M::kEpisodeReturn, M::kEpisodeLength});
+    switch (algorithm) {
+        case Algorithm::kPpo:
+            return shared | episodes |
+                   bits({M::kPolicyLoss, M::kValueLoss, M::kEntropy, M::kKl, M::kClipFraction,
+                         M::kExplainedVariance}) |
+                   (status[M::kReferenceKl] != 0 ? bits({M::kReferenceKl}) : 0);
+        case Algorithm::kDqn:
+            return shared | episodes | bits({M::kValueLoss});
+        case Algorithm::kSac:
+            return shared | episodes |
+                   bits({M::kPolicyLoss, M::kValueLoss, M::kEntropy, M::kEntCoef});
+        case Algorithm::kBehaviorCloning:
+            return shared | bits({M::kPolicyLoss, M::kEntropy});
+        case Algorithm::kTamer:
+            return shared;
+    }
+    return 0;
+}
+
+}  // namespace
+
 hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {
     HEARTH_CHECK_AGENTS(agents);
     if (out == nullptr || out->type != HEARTH_STRUCT_AGENTS_STATUS || out->size != sizeof *out) {
@@ -883,6 +999,14 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     const StatusView view = agents->readbacks.status();
     for (size_t i = 0; i < kMetricCount; ++i) out->metrics[i] = view[static_cast<AgentMetric>(i)];
     for (size_t i = 0; i < kCounterCount; ++i) out->counters[i] = view[static_cast<Counter>(i)];
+    out->metrics_available = metrics_of(agents->description.manifest.algorithm(), view);
+    if (agents->settings.is_frozen && agents->frozen_returns.has_episodes()) {
+        const FrozenReturns& frozen = agents->frozen_returns;
+        out->metrics[HEARTH_AGENTS_EPISODE_RETURN] = static_cast<float>(frozen.mean_return());
+        out->metrics[HEARTH_AGENTS_EPISODE_LENGTH] = static_cast<float>(frozen.mean_length());
+        out->metrics_available |=
+            1u << HEARTH_AGENTS_EPISODE_RETURN | 1u << HEARTH_AGENTS_EPISODE_LENGTH;
+    }
     return HEARTH_OK;
 }
 

@@ -174,6 +174,11 @@ hearth_result hearth_agents::check_program() {
         hearth_program_get_variable(program, description.limits_variable, &limits) == HEARTH_OK &&
         limits.bytes ==
             4 * static_cast<uint64_t>(observation_limit_words(static_cast<int64_t>(sizes.frame)));
+    hearth_variable_info values = hearth_variable_info_default();
+    description.has_values =
+        find_variable(program, "last.value", &description.value_variable) == HEARTH_OK &&
+        hearth_program_get_variable(program, description.value_variable, &values) == HEARTH_OK &&
+        values.bytes == uint64_t{4} * sizes.agents && values.device_dtype == HEARTH_F32;
     hearth_variable_info recent = hearth_variable_info_default();
     description.has_recent =
         find_variable(program, "agents.recent", &description.recent_variable) == HEARTH_OK &&
@@ -264,7 +269,9 @@ hearth_result hearth_agents::allocate(const hearth_agents_create_info& info) {
         readbacks.allocate(*allocator, in_flight, size_t{sizes.agents} * sizes.action,
                            to_size(status.bytes / sizeof(uint32_t)),
                            to_size(recent.bytes / sizeof(uint32_t)),
-                           description.has_limits ? 2 * sizes.frame + 1 : 0) &&
+                           description.has_limits ? 2 * sizes.frame + 1 : 0,
+                           description.has_values ? sizes.agents : 0) &&
+        frozen_returns.allocate(*allocator, sizes.agents) &&
         settings.hyperparameters.resize(*allocator, manifest.hyperparameter_count()) &&
         settings.recorded.resize(*allocator, manifest.hyperparameter_count());
     if (!is_made) {
@@ -389,12 +396,13 @@ hearth_result hearth_agents::create_sessions(const hearth_agents_create_info& in
     // Wherever the actions in flight lie in the ring, a snapshot fits on one side of them and the
     // actions after it fit behind it.
     const uint64_t frame_bytes =
-        uint64_t{4} * sizes.agents * sizes.action + 4 * kStatusWords + 8 * sizes.frame + 1024;
+        uint64_t{4} * sizes.agents * (sizes.action + (description.has_values ? 1 : 0)) +
+        4 * kStatusWords + 8 * sizes.frame + 1024;
     const uint64_t game =
         info.enable_saved_games != 0 ? hearth_program_get_saved_game_size(program) : 0;
     create.readback_bytes = 2 * brain + 2 * game + 3 * in_flight * frame_bytes;
     create.upload_bytes += game;
-    create.readback_count = 4 * in_flight + 5;
+    create.readback_count = 5 * in_flight + 5;
     create.max_pending_timings = in_flight * kMaxRecordings;
     if (const auto r = hearth_session_create(context, &create, &session); r != HEARTH_OK) {
         error.set("%s", hearth_context_error(context));

@@ -278,8 +278,10 @@ void hearth_agents::finish_decision() {
     updates.count_decision(transitions);
     if (!settings.is_frozen) curriculum.count_steps(transitions);
     const Rows& rows = rollout.rows();
-    for (uint32_t r = 0; r < rollout.packed().rows; ++r)
+    for (uint32_t r = 0; r < rollout.packed().rows; ++r) {
+        frozen_returns.count_decision(rows.id[r]);
         roster.decided({rows.id[r], rows.generation[r]}, decision.count);
+    }
     rollout.finish();
 }
 
@@ -320,6 +322,7 @@ void hearth_agents::read_back(VkCommandBuffer commands) {
     r.decision = decision.count;
     r.actions = record(description.action_variable);
     r.status = record(description.status_variable);
+    if (description.has_values) r.values = record(description.value_variable);
     if (description.has_recent) r.recent = record(description.recent_variable);
     // They change slowly, and may be larger than everything else.
     constexpr uint64_t kLimitsInterval = 16;
@@ -373,12 +376,14 @@ void hearth_agents::poll() {
         const std::span<const std::byte> actions = contents_of(r.actions),
                                          status = contents_of(r.status),
                                          recent = contents_of(r.recent),
-                                         limits = contents_of(r.limits);
+                                         limits = contents_of(r.limits),
+                                         values = contents_of(r.values);
         if (result == HEARTH_NOT_READY) return;
         readbacks.take_actions(actions, r.decision);
+        readbacks.take_values(values);
         readbacks.take_limits(limits);
         if (readbacks.take_status(status, recent, frame_number)) watch_weights(r.decision);
-        for (const hearth_readback readback : {r.actions, r.status, r.recent, r.limits})
+        for (const hearth_readback readback : {r.actions, r.status, r.recent, r.limits, r.values})
             if (readback != 0) hearth_readback_release(session, readback);
         readbacks.pop();
     }

@@ -33,6 +33,7 @@
 #include "device/agents/demonstrations.hpp"
 #include "device/agents/entries.hpp"
 #include "device/agents/exchange.hpp"
+#include "device/agents/frozen_returns.hpp"
 #include "device/agents/learning_budget.hpp"
 #include "device/agents/progress.hpp"
 #include "device/agents/readbacks.hpp"
@@ -67,8 +68,10 @@ struct Description {
     bool has_memory = false;         ///< recurrent state
     bool has_limits = false;         ///< the program counts observations at their limits
     bool has_recent = false;         ///< counters in agents.recent
+    bool has_values = false;         ///< the critic's values in last.value
     bool has_demonstrators = false;  ///< demonstrations name their demonstrator
-    uint32_t action_variable = 0, status_variable = 0, recent_variable = 0, limits_variable = 0;
+    uint32_t action_variable = 0, status_variable = 0, recent_variable = 0, limits_variable = 0,
+             value_variable = 0;
     Array<std::byte> application_data;  ///< inside brains: see brains.cpp
     mutable SpecText shown_name;
 
@@ -164,6 +167,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth::agents::Scores scores;
     hearth::agents::CustomMetrics custom_metrics;
     hearth::agents::Curriculum curriculum;
+    hearth::agents::FrozenReturns frozen_returns;
     hearth::agents::Safety safety;
     hearth::agents::LastFrame last_frame;
     mutable hearth::agents::SpecText error;

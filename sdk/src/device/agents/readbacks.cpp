@@ -10,12 +10,13 @@
 namespace hearth::agents {
 
 bool Readbacks::allocate(HostAllocator& allocator, uint32_t most, size_t action_floats,
-                         size_t status_words, size_t recent_words, size_t limit_words) {
+                         size_t status_words, size_t recent_words, size_t limit_words,
+                         size_t value_count) {
     HEARTH_ASSERT(is_status_size(status_words) && is_recent_size(recent_words));
     status_words_ = status_words;
     recent_words_ = recent_words;
     return ring_.resize(allocator, most) && limits_.resize(allocator, limit_words) &&
-           actions_.resize(allocator, action_floats);
+           actions_.resize(allocator, action_floats) && values_.resize(allocator, value_count);
 }
 
 void Readbacks::push(const InFlight& readback) {
@@ -52,6 +53,11 @@ bool Readbacks::take_status(std::span<const std::byte> status, std::span<const s
 void Readbacks::take_limits(std::span<const std::byte> bytes) {
     if (!bytes.empty() && bytes.size() == limits_.size() * sizeof(uint32_t))
         std::memcpy(limits_.data(), bytes.data(), bytes.size());
+}
+
+void Readbacks::take_values(std::span<const std::byte> bytes) {
+    if (!bytes.empty() && bytes.size() == values_.size() * sizeof(float))
+        std::memcpy(values_.data(), bytes.data(), bytes.size());
 }
 
 float Readbacks::limit_share(size_t index, ObservationLimit limit) const {

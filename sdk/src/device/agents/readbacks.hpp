@@ -32,14 +32,16 @@ enum class ReadbackState : uint8_t {
 class Readbacks {
   public:
     struct InFlight {
-        hearth_readback actions = 0, status = 0, recent = 0, limits = 0;
+        hearth_readback actions = 0, status = 0, recent = 0, limits = 0, values = 0;
         uint64_t decision = 0;  ///< its number
     };
     static constexpr size_t kRecentWords = kCounterCount - kSavedCounterCount;
     /// action_floats: of all agents.  status_words, recent_words: of the states agents.status and
-    /// agents.recent; limit_words: of agents.observation_limits; 0: the program has none.
+    /// agents.recent; limit_words: of agents.observation_limits; value_count: of last.value; 0: the program has
+    /// none.
     [[nodiscard]] bool allocate(HostAllocator& allocator, uint32_t most, size_t action_floats,
-                                size_t status_words, size_t recent_words, size_t limit_words = 0);
+                                size_t status_words, size_t recent_words, size_t limit_words = 0,
+                                size_t value_count = 0);
     /// True for the sizes that the states had in some version: later ones append counters.
     static bool is_status_size(uint64_t words) {
         return words >= kMetricCount && words <= kSavedStatusWords &&
@@ -64,6 +66,9 @@ class Readbacks {
                      uint64_t frame_number);
 
     void take_limits(std::span<const std::byte> bytes);
+    void take_values(std::span<const std::byte> bytes);
+    /// The critic's values, by agent; empty if the program has none.
+    std::span<const float> values() const { return values_; }
 
     const float* actions() const { return actions_.data(); }
     uint64_t actions_decision() const { return actions_decision_; }
@@ -77,6 +82,7 @@ class Readbacks {
     size_t oldest_ = 0, count_ = 0;
     Array<float> actions_;
     uint64_t actions_decision_ = 0;
+    Array<float> values_;
     Array<uint32_t> limits_;  ///< see observation_limit_words()
     size_t status_words_ = 0, recent_words_ = 0;
     std::array<uint32_t, kStatusWords> status_{};

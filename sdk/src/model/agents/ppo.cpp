@@ -106,6 +106,9 @@ constexpr auto kHyperparametersOwn = std::to_array<HyperparameterDef>({
     member<&Ppo::normalize_advantages>({.name = "normalize_advantages",
                                         .description = "per minibatch",
                                         .sb3 = "normalize_advantage"}),
+    member<&Ppo::report_values>(
+        {.name = "report_values",
+         .description = "the critic runs with each decision, for hearth_agents_get_value"}),
     member<&Ppo::reward_scale>({.name = "reward_scale",
                                 .description = "factor of rewards",
                                 .range = kLimit,
@@ -155,7 +158,7 @@ class PpoBuilder {
 
     /// A decision, and the recurrent state that it was made with.
     struct Said {
-        Tensor decision, log_prob, memory;
+        Tensor decision, log_prob, memory, value;
     };
     Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
                 const Tensor& id, const Tensor& is_first) const;
@@ -366,6 +369,11 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
                 .recurrent_state;
         index_copy_(memory, id, concat({p.memory, critic_memory}, -1));
     }
+    if (ppo_.report_values)
+        said.value =
+            critic(trace, observation, half > 0 ? slice(said.memory, -1, half, 2 * half) : Tensor(),
+                   normalizer)
+                .features;
     const ActionSample sample =
         p.distribution.sample(random_counter(trace, "act.steps", seed_), rng_key("act"));
     const Tensor likeliest = p.distribution.mode();
@@ -410,6 +418,7 @@ void PpoBuilder::frame(Trace& trace) const {
     const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
     const DecisionCounts decided = f.finish(trace, schema_, said.decision);
     f.remember(trace, "log_prob", said.log_prob);
+    f.remember(trace, "value", said.value);
     f.remember(trace, "recurrent_state", said.memory);
     if (has_demonstrations())
         gather_status(trace, stored, decided,

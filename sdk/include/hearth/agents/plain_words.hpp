@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Words of a game's designer for the metrics of agents: what `hearth watch` and the panel show first.
+// Header-only; needs nothing else of Hearth.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::agents {
+
+/// A metric of agents that says how good they are or what they cost.
+struct PlainMetric {
+    std::string_view name;   ///< in run logs: "episode_return"
+    std::string_view words;  ///< "return of an episode"
+    std::string_view unit;   ///< "reward"
+};
+inline constexpr std::array<PlainMetric, 5> kPlainMetrics = {{
+    {"episode_return", "return of an episode", "reward"},
+    {"episode_length", "length of an episode", "decisions"},
+    {"episodes", "episodes played", "episodes"},
+    {"samples", "experience", "decisions"},
+    {"minibatch_us_p95", "cost of a learning step", "us of GPU time"},
+}};
+
+/// Null for metrics of researchers and of the game's own.
+inline const PlainMetric* find_plain_metric(std::string_view name) {
+    const auto* const found = std::find_if(kPlainMetrics.begin(), kPlainMetrics.end(),
+                                           [&](const PlainMetric& m) { return m.name == name; });
+    return found == kPlainMetrics.end() ? nullptr : found;
+}
+
+/// Course of a curve that is better the higher it is.
+enum class Trend { kTooEarly, kRising, kLevel, kFalling };
+
+struct Course {
+    Trend trend = Trend::kTooEarly;
+    double first = 0, now = 0;  ///< means of the first and the last quarter
+};
+
+/// Compares the quarters of a curve, of at least eight values.  A difference counts if it exceeds a
+/// tenth of the first quarter and the scatter of both.
+inline Course course_of(std::span<const double> values) {
+    constexpr size_t kMinValues = 8;
+    constexpr double kNotable = 0.1;
+    Course course;
+    if (values.size() < kMinValues) return course;
+    const size_t count = values.size() / 4;
+    const auto mean = [](std::span<const double> part) {
+        double sum = 0;
+        for (const double value : part) sum += value;
+        return sum / static_cast<double>(part.size());
+    };
+    const auto scatter = [](std::span<const double> part, double middle) {
+        double sum = 0;
+        for (const double value : part) sum += std::abs(value - middle);
+        return sum / static_cast<double>(part.size());
+    };
+    const std::span<const double> first = values.first(count), last = values.last(count);
+    course.first = mean(first);
+    course.now = mean(last);
+    const double change = course.now - course.first;
+    const bool is_notable =
+        std::abs(change) > std::max(kNotable * std::abs(course.first),
+                                    scatter(first, course.first) + scatter(last, course.now));
+    course.trend = !is_notable ? Trend::kLevel : change > 0 ? Trend::kRising : Trend::kFalling;
+    return course;
+}
+
+/// Formats a number in at most eight characters.
+inline std::string short_number(double value) {
+    constexpr struct {
+        double size;
+        const char* suffix;
+    } kSuffixes[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}};
+    char text[32];
+    for (const auto& [size, suffix] : kSuffixes)
+        if (std::abs(value) >= size && std::abs(value) < 1e15) {
+            std::snprintf(text, sizeof text, "%.3g%s", value / (size == 1e4 ? 1e3 : size), suffix);
+            return text;
+        }
+    std::snprintf(text, sizeof text, "%.3g", value);
+    return text;
+}
+
+/// The answer to "Is it learning?": "yes: 3.1 at first, 12.4 now".
+inline std::string learning_text(const Course& course, bool is_frozen) {
+    if (is_frozen) return "no: it is frozen";
+    const std::string change =
+        short_number(course.first) + " at first, " + short_number(course.now) + " now";
+    switch (course.trend) {
+        case Trend::kTooEarly:
+            return "too early to say";
+        case Trend::kRising:
+            return "yes: " + change;
+        case Trend::kLevel:
+            return "not visibly: " + change;
+        case Trend::kFalling:
+            return "it gets worse: " + change;
+    }
+    return "";
+}
+
+/// The answer to "How good is it?": "12.4 of 20 reward an episode".  bar: NaN: none.
+inline std::string quality_text(double episode_return, double bar) {
+    return short_number(episode_return) + (bar == bar ? " of " + short_number(bar) : "") +
+           " reward an episode";
+}
+
+}  // namespace hearth::agents
