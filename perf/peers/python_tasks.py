@@ -9,7 +9,7 @@
 
 One line for each run: steps until the mean return of the last 20 episodes reaches the task's bar (empty: never),
 the mean at the end, and CPU seconds of the process without compiling.  A run goes on to the bar or its last step.
-Both need gymnasium, with box2d for lunar and mujoco for pendulum; minatar needs the package minatar; sb3 needs
+Both need gymnasium 1, with box2d for lunar and mujoco for pendulum; minatar needs the package minatar; sb3 needs
 stable-baselines3, and sb3-contrib for masked and memory.  One thread each.
 """
 
@@ -95,29 +95,22 @@ class Switches(gymnasium.Env):
         return self.bits, float(right), False, self.steps == 10, {}
 
 
-def lunar():
-    try:
-        return gymnasium.make("LunarLander-v3")
-    except gymnasium.error.Error:
-        return gymnasium.make("LunarLander-v2")  # of gymnasium 0.29: without wind the same
-
-
 def minatar():
-    import minatar  # noqa: F401  registers MinAtar/...
-    return gymnasium.make("MinAtar/Breakout-v1")
+    from minatar.gym import BaseEnv
+    return BaseEnv("breakout", use_minimal_action_set=True)  # MinAtar/Breakout-v1
 
 
 #: Environment, algorithm, environments, steps at most, bar, hyperparameters by the names of Stable-Baselines3.
 TASKS = {
-    "lunar": (lunar, "ppo", 16, 1_000_000, 200, {"n_steps": 1024, "batch_size": 64, "n_epochs": 4, "gamma": 0.999,
+    "lunar": (lambda: gymnasium.make("LunarLander-v3"), "ppo", 16, 1_000_000, 200, {"n_steps": 1024, "batch_size": 64, "n_epochs": 4, "gamma": 0.999,
                                                  "gae_lambda": 0.98, "ent_coef": 0.01}),
-    "minatar": (minatar, "ppo", 8, 500_000, 8, {"n_steps": 128, "batch_size": 256, "n_epochs": 4, "learning_rate": 1e-3,
+    "minatar": (minatar, "ppo", 8, 500_000, 5, {"n_steps": 128, "batch_size": 256, "n_epochs": 4, "learning_rate": 1e-3,
                                                 "ent_coef": 0.01, "network": "minatar_cnn"}),
     "memory": (Maze, "ppo", 8, 200_000, 0.8, {"n_steps": 128, "batch_size": 128, "n_epochs": 10, "ent_coef": 0.01,
                                               "network": {"kind": "lstm", "hidden_size": 64}}),
     "masked": (Masked, "ppo", 8, 200_000, 8, {"n_steps": 128, "batch_size": 256, "gamma": 0.9}),
     "switches": (Switches, "ppo", 8, 200_000, 9, {"n_steps": 128, "batch_size": 256, "gamma": 0.9}),
-    "pendulum": (lambda: gymnasium.make("InvertedDoublePendulum-v4"), "sac", 1, 30_000, 9000, {}),
+    "pendulum": (lambda: gymnasium.make("InvertedDoublePendulum-v5"), "sac", 1, 30_000, 9000, {}),
     "sparse": (lambda: gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=False), "ppo", 8, 200_000, 0.9,
                {"n_steps": 128, "batch_size": 256, "ent_coef": 0.05}),
 }
@@ -228,7 +221,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", choices=["hearth", "sb3"], default="hearth")
     parser.add_argument("--task", default="all", help=f"all, or some of {','.join(TASKS)}")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3, help="as many")
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--steps", type=int, help="at most so many, in place of the task's own")
     parser.add_argument("--table", nargs="+", metavar="CSV")
     arguments = parser.parse_args()
@@ -242,7 +236,7 @@ def main():
         if arguments.steps:
             make, kind, n_envs, _, bar, given = TASKS[name]
             TASKS[name] = make, kind, n_envs, arguments.steps, bar, given
-        for seed in range(arguments.seeds):
+        for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             progress = (with_hearth if arguments.library == "hearth" else with_sb3)(name, seed)
             seconds = time.process_time() - progress.begin
             print(f"{name},{arguments.library},{seed},{progress.steps or ''},{progress.mean():.4f},{seconds:.1f}", flush=True)
