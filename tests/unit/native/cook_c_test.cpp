@@ -637,6 +637,34 @@ TEST(CookC, ReductionsOfAnyLengthAreThoseOfTheInterpreter) {
     expect_as_interpreted(trace, {70, 1, 9});
 }
 
+// Each invocation of a workgroup would stride through memory, without vectors.
+TEST(CookC, NoInvocationsShareALongRow) {
+    constexpr int64_t kLength = 1'000'000;
+    Trace trace("act");
+    const Tensor x = trace.input("x", {kLength});
+    trace.output("sum", sum(x));
+    trace.output("scaled", x * rsqrt(sum(x * x)));
+    auto graph = trace.build();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const std::vector<Graph> graphs = {std::move(*graph)};
+    CompileToCOptions options;
+    options.name = "sum";
+    const auto cooked = cook_c_of(graphs, options);
+    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+    EXPECT_EQ(cooked->source.find("[invocation]"), std::string::npos);
+
+    const auto net = build(graphs, {});
+    ASSERT_NE(net, nullptr);
+    const HostTensor all = numbers({kLength}, 3);
+    double expected = 0;
+    for (int64_t i = 0; i < kLength; ++i) expected += all.get(i) + 1;
+    HostTensor positive(DType::kF32, {kLength});
+    for (int64_t i = 0; i < kLength; ++i) positive.set(i, all.get(i) + 1);
+    const auto found = net->run("act", {{"x", positive}}, 1);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_NEAR(found->at("sum").get(0) / expected, 1, 1e-6);
+}
+
 TEST(CookC, ReductionsAcrossRowsAreThoseOfTheInterpreter) {
     Trace trace("act");
     const Tensor x = trace.input("x", {kBatch, 130}), y = trace.input("y", {9, kBatch, 5});

@@ -25,6 +25,9 @@ namespace hearth {
 
 namespace {
 
+/// Terms, beyond which even a software driver's threads fold a row together.
+constexpr int64_t kLongRow = 16384;
+
 /// Writes one reduction.
 class ReductionKernel {
   public:
@@ -301,18 +304,23 @@ class ReductionKernel {
         expressions_.define(out, result);
     }
 
-    /// For CPUs: each part folds every kSumParts-th term, side by side, of which compilers make vectors; so many on all
-    /// CPUs, for the same bits.
+    /// For CPUs: each part folds every count-th term, side by side, of which compilers make vectors; as many on all
+    /// CPUs, for the same bits, and more of long rows, whose rounding errors would grow.
     void reduce_in_parts(const Node& node) {
+        constexpr int64_t kManyParts = 256;
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        const int64_t count =
+            row_.element_count().resolve(rows) > kLongRow ? kManyParts : kSumParts;
         const ReduceOp fold = node.op->reduce;
         const DType dtype = graph_.values[node.outputs[0]].dtype;
         const std::string name = "r" + std::to_string(reductions_++);
         const Expr start = body_.constant(fold_start(fold, dtype), ScalarType::kF32);
         const Expr length = count_of(row_.element_count(), body_);
-        const Expr turns = writer_.let(name + "_turns", length / kSumParts);
-        const Expr parts = writer_.declare_array(name + "_parts", ScalarType::kF32, kSumParts);
+        const Expr turns = writer_.let(name + "_turns", length / count);
+        const Expr parts =
+            writer_.declare_array(name + "_parts", ScalarType::kF32, static_cast<uint32_t>(count));
         const auto for_each_part = [&] {
-            return writer_.for_("part", body_.index(0), [&](Expr at) { return at < kSumParts; });
+            return writer_.for_("part", body_.index(0), [&](Expr at) { return at < count; });
         };
         writer_.assign(body_.element(parts, for_each_part()), start);
         writer_.end();
@@ -322,13 +330,12 @@ class ReductionKernel {
         const Scalar k = arena_.symbol(ScalarType::kI32);
         writer_.bind(t, turn);
         writer_.bind(p, part);
-        writer_.bind(k, writer_.let("k", turn * kSumParts + part));
-        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        writer_.bind(k, writer_.let("k", turn * count + part));
         KnownRanges known(arena_);
-        known.set(t, indices_of(row_.element_count().resolve(rows) / kSumParts));
-        known.set(p, {0, kSumParts - 1});
+        known.set(t, indices_of(row_.element_count().resolve(rows) / count));
+        known.set(p, {0, count - 1});
         known.set(outer_index_, indices_of(outer_.element_count().resolve(rows)));
-        known.replace(k, t * arena_.index(kSumParts) + p);
+        known.replace(k, t * arena_.index(count) + p);
         const Expr one = body_.element(parts, part);
         const Scalar term = expressions_.read(node.inputs[0], place_of_term(k));
         writer_.assign(one, fold_step(fold, one, writer_.emit(known.simplified(term))));
@@ -339,8 +346,7 @@ class ReductionKernel {
         writer_.assign(sum, fold_step(fold, sum, body_.element(parts, other)));
         writer_.end();
         const Scalar rest = arena_.symbol(ScalarType::kI32);
-        writer_.bind(rest,
-                     writer_.for_("k", turns * kSumParts, [&](Expr i) { return i < length; }));
+        writer_.bind(rest, writer_.for_("k", turns * count, [&](Expr i) { return i < length; }));
         const Scalar last = expressions_.read(node.inputs[0], place_of_term(rest));
         writer_.assign(sum, fold_step(fold, sum, writer_.emit(last)));
         writer_.end();
@@ -479,7 +485,7 @@ class ReductionKernel {
 
 ReductionLayout reduction_layout(const Group& group, const LowerOptions& options) {
     constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
-    constexpr int64_t kLeastAcross = 8, kMostAcross = 65536, kMostAlone = 16384;
+    constexpr int64_t kLeastAcross = 8, kMostAcross = 65536;
     constexpr uint32_t kColumnsAcross = 32;  // a block of block_sum
     const uint32_t threads = usual_workgroup_size(options.caps);
     ReductionLayout layout;
@@ -494,7 +500,8 @@ ReductionLayout reduction_layout(const Group& group, const LowerOptions& options
         std::find(group.axes.begin(), group.axes.end(), group.space.rank() - 1) == group.axes.end();
     const bool is_wide = is_across && outer.resolve(most_rows) >= kManyRows;
     // On a CPU threads that wait for each other cost more than adding up alone.
-    const bool is_alone = is_software(options.caps) && row.resolve(most_rows) <= kMostAlone;
+    const bool is_alone = device_model(options.caps).vectorizes_loops ||
+                          (is_software(options.caps) && row.resolve(most_rows) <= kLongRow);
     if (is_alone) {
         layout.lanes = 1;
         layout.columns = threads;
