@@ -110,7 +110,7 @@ TASKS = {
                                               "network": {"kind": "lstm", "hidden_size": 64}}),
     "masked": (Masked, "ppo", 8, 200_000, 8, {"n_steps": 128, "batch_size": 256, "gamma": 0.9}),
     "switches": (Switches, "ppo", 8, 200_000, 9, {"n_steps": 128, "batch_size": 256, "gamma": 0.9}),
-    "pendulum": (lambda: gymnasium.make("InvertedDoublePendulum-v5"), "sac", 1, 30_000, 9000, {}),
+    "pendulum": (lambda: gymnasium.make("InvertedDoublePendulum-v5"), "sac", 1, 40_000, 9000, {}),
     "sparse": (lambda: gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=False), "ppo", 8, 200_000, 0.9,
                {"n_steps": 128, "batch_size": 256, "ent_coef": 0.05}),
 }

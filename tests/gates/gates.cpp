@@ -156,6 +156,11 @@ Result<Run> gate3(const RunSite& site) {
     return run_ppo(site, task("CartPole"), {.ppo = cart_pole_ppo(), .decays = true});
 }
 
+/// The struct's own settings.
+Result<Run> gate3_defaults(const RunSite& site) {
+    return run_ppo(site, task("CartPole"), {});
+}
+
 struct DqnRun {
     Dqn dqn;
     std::vector<int64_t> widths = {120, 84};
@@ -468,6 +473,7 @@ Result<Run> gate10_gpu_pendulum(const RunSite& site) {
 constexpr Gate kGates[] = {
     {"Gate3", "CartPole, PPO: 20-episode mean >= 475 by 100k steps, then 475 without chance",
      gate3},
+    {"Gate3defaults", "as Gate3, with the defaults of PPO", gate3_defaults},
     {"Gate4",
      "CartPole, DQN as CleanRL's: 20-episode mean >= 475 by 350k, mean of the last 100 at 500k",
      gate4},

@@ -31,6 +31,7 @@ AgentSpec reference_schema() {
 
 Ppo reference_settings() {
     Ppo ppo;
+    ppo.gamma = 0.97;
     ppo.n_agents = 4;
     ppo.n_steps = 8;
     ppo.n_minibatches = 4;
