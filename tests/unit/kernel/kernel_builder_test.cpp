@@ -179,7 +179,7 @@ TEST(KernelBuilder, AWorkgroupInWgslIsOneOfWebGpusAndWithinItsLimits) {
     const Result<std::string> text = printed(16, 16);
     ASSERT_TRUE(text.ok()) << text.status().message();
     for (const char* part : {"var<workgroup> shared0_: array<f32, 16>;", "@workgroup_size(16)",
-                             "let workgroup = i32(group.x);", "workgroupBarrier();"})
+                             "let group_index = i32(group.x);", "workgroupBarrier();"})
         EXPECT_NE(text->find(part), std::string::npos) << part;
     EXPECT_EQ(printed(512, 512).status().message(),
               "WGSL: a workgroup of 512 invocations, at most 256");

@@ -3,9 +3,15 @@
 
 #include "compiler/print/c_like.hpp"
 
+#include "compiler/ir/scalar_instructions.hpp"
+#include "compiler/ir/scalar_operation.hpp"
+#include "compiler/kernel/decompositions.hpp"
+#include "compiler/kernel/instructions.hpp"
+
 #include <hearth/core/assert.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace hearth {
 
@@ -63,8 +69,14 @@ void CLikePrinter::statement(const Statement& s) {
             return fail("vectors of CPUs");
         case StatementKind::kStoreChunk:
         case StatementKind::kStoreElements:
+            return store_chunk(s);
         case StatementKind::kSpread:
-            return fail("chunks of elements");
+            return spread(s);
+        case StatementKind::kCall:
+            return line(function_call(s.function, s.arguments) + ";");
+        case StatementKind::kLetCall:
+            return line(declaration_of_value(local(s)) + " = " +
+                        function_call(s.function, s.arguments) + ";");
         case StatementKind::kLoadFragment:
         case StatementKind::kStoreFragment:
             return fail("subgroups");
@@ -88,7 +100,7 @@ std::string CLikePrinter::expression(uint32_t id) {
         case ExprKind::kBuffer:
             return place_of_buffer(n.bits);
         case ExprKind::kLoad:
-            return load(n.bits, expression(n.in[0]));
+            return n.chunk == Chunk::kOne ? load(n.bits, expression(n.in[0])) : chunk(id);
         case ExprKind::kPhilox:
             return "hearth_philox(" + std::to_string(static_cast<uint32_t>(n.bits)) + "u, " +
                    std::to_string(static_cast<uint32_t>(n.bits >> 32)) + "u, " +
@@ -113,12 +125,161 @@ std::string CLikePrinter::expression(uint32_t id) {
             fail("subgroups");
             return "0";
         case ExprKind::kCall:
-            fail("functions");
-            return "0";
+            return function_call(n.bits, body_.arguments_of(n));
+        case ExprKind::kHighProduct:
+            return "hearth_high_product(" + list(n.in) + ")";
+        case ExprKind::kMultiplyAdd:
+            if (is_fragment(n.chunk)) fail("subgroups");
+            return "fma(" + list(n.in) + ")";
+        case ExprKind::kDot:
+            return "dot(" + list(n.in) + ")";
+        case ExprKind::kClamp:
+            return "clamp(" + list(n.in) + ")";
         default:
-            fail("chunks of elements");
+            return chunk(id);
+    }
+}
+
+void CLikePrinter::print_function(const BodyFunction& f, const std::string& head) {
+    line(head + " {");
+    block(f.statements);
+    line("}");
+}
+
+std::string CLikePrinter::function_call(uint64_t function, std::span<const uint32_t> arguments) {
+    const BodyFunction& f = body_.functions[function];
+    if (&body_ == &decompositions()) decompositions_.insert(static_cast<uint32_t>(function));
+    std::string text;
+    for (size_t i = 0; i < arguments.size(); ++i)
+        text += (i == 0 ? "" : ", ") + argument(f.parameters[i], arguments[i]);
+    return f.name + "(" + text + ")";
+}
+
+std::string CLikePrinter::argument(uint32_t /*parameter*/, uint32_t argument) {
+    return expression(argument);
+}
+
+std::string CLikePrinter::called_decompositions(const PrintFunction& print) const {
+    std::map<uint32_t, std::string> texts;  // functions come before those that call them
+    for (std::set<uint32_t> wanted = decompositions_; !wanted.empty();) {
+        const uint32_t index = *wanted.begin();
+        wanted.erase(wanted.begin());
+        if (!texts.contains(index)) texts[index] = print(index, wanted);
+    }
+    std::string all;
+    for (const auto& [index, text] : texts) all += text;
+    return all;
+}
+
+std::string CLikePrinter::spelled(const ExprNode& n) {
+    if (is_by_constant(n))
+        return operand(n.in[0]) + (n.op == ScalarOp::kDiv ? " / " : " % ") + operand(n.in[1]);
+    if (!is_unary(n.op) && n.op != ScalarOp::kSelect)
+        if (std::string text = infix(n.op, operand(n.in[0]), operand(n.in[1])); !text.empty())
+            return text;
+    const ScalarType type = node(n.in[0]).type;
+    for (const Spelling& spelling : spellings()) {
+        if (spelling.op != n.op || (spelling.of & set_of(type)) == 0) continue;
+        std::string text;
+        for (size_t i = 0; i < spelling.text.size(); ++i) {
+            const char c = spelling.text[i];
+            if (c != '$') {
+                text += c;
+                continue;
+            }
+            const char which = spelling.text[++i];
+            if (which == 't')
+                text += chunk_type(n.type, n.chunk);
+            else
+                text += which >= 'a' ? operand(n.in[static_cast<size_t>(which - 'a')])
+                                     : expression(n.in[static_cast<size_t>(which - 'A')]);
+        }
+        return text;
+    }
+    const std::optional<uint32_t> function = find_decomposition(n.op, type);
+    if (!function || n.chunk != Chunk::kOne) {
+        fail(std::string("the operation ") + instruction_of(n.op).name + " of " +
+             hearth::name_of(type));
+        return "0";
+    }
+    decompositions_.insert(*function);
+    return decompositions().functions[*function].name + "(" + list(n.in) + ")";
+}
+
+// ------------------------------------------------------------------------ chunks
+
+std::string CLikePrinter::chunk_type(ScalarType /*type*/, Chunk /*chunk*/) const {
+    return "";
+}
+std::string CLikePrinter::chunk(uint32_t id) {
+    const ExprNode& n = node(id);
+    const std::string type = chunk_type(n.type, n.chunk);
+    if (type.empty()) {
+        fail("chunks of elements");
+        return "0";
+    }
+    switch (n.kind) {
+        case ExprKind::kLoad:
+            return elements_from(n, operand(n.in[0]));
+        case ExprKind::kLoadChunk:
+            return elements_from(n, operand(n.in[0]) + " * " + std::to_string(length_of(n.chunk)));
+        case ExprKind::kGather: {
+            const std::string& function = body_.functions[n.bits].name;
+            std::string elements;
+            for (uint32_t i = 0; i < length_of(n.chunk); ++i)
+                elements += (i == 0 ? "" : ", ") + function + "(" + operand(n.in[0]) + " + " +
+                            std::to_string(i) + ")";
+            return type + "(" + elements + ")";
+        }
+        case ExprKind::kChunkElement:
+            return operand(n.in[0]) + "[" + expression(n.in[1]) + "]";
+        case ExprKind::kFill:
+            return type + "(" + expression(n.in[0]) + ")";
+        case ExprKind::kCompose:
+            return type + "(" + list(body_.arguments_of(n)) + ")";
+        case ExprKind::kScale:
+            return operand(n.in[0]) + " * " + operand(n.in[1]);
+        default:
+            fail(instruction_of(n.kind).name);
             return "0";
     }
+}
+
+std::string CLikePrinter::elements_from(const ExprNode& n, const std::string& first) {
+    if (n.chunk != Chunk::kFour) fail("chunks of f16");
+    std::string elements;
+    for (uint32_t i = 0; i < 4; ++i)
+        elements +=
+            (i == 0 ? "" : ", ") + load(n.bits, i == 0 ? first : first + " + " + std::to_string(i));
+    return chunk_type(n.type, n.chunk) + "(" + elements + ")";
+}
+
+/// Of a chunk by its number, of a four, or of several numbers.
+void CLikePrinter::store_chunk(const Statement& s) {
+    const bool is_numbered = s.kind == StatementKind::kStoreChunk;
+    const bool is_chunk = is_numbered || s.arguments.size() == 1;
+    const uint32_t value = is_numbered ? s.b : s.arguments[0];
+    if (chunk_type(ScalarType::kF32, Chunk::kFour).empty()) return fail("chunks of elements");
+    if (is_chunk && node(value).chunk != Chunk::kFour) return fail("chunks of f16");
+    const std::string first = operand(s.a) + (is_numbered ? " * 4" : "");
+    const std::string name = "chunk" + std::to_string(stored_chunks_);
+    if (is_chunk) {
+        ++stored_chunks_;
+        line(declaration_of_value({.name = name, .chunk = Chunk::kFour}) + " = " +
+             expression(value) + ";");
+    }
+    const size_t count = is_chunk ? 4 : s.arguments.size();
+    for (size_t i = 0; i < count; ++i)
+        line(store(s.buffer, first + " + " + std::to_string(i),
+                   is_chunk ? name_of_value(name) + "[" + std::to_string(i) + "]"
+                            : operand(s.arguments[i])));
+}
+
+void CLikePrinter::spread(const Statement& s) {
+    if (s.arguments.size() != 2) return fail("chunks of f16");
+    for (uint32_t i = 0; i < 8; ++i)
+        line(place_of(s.local) + "[" + std::to_string(i) + "] = " + operand(s.arguments[i / 4]) +
+             "[" + std::to_string(i % 4) + "];");
 }
 
 std::string CLikePrinter::operand(uint32_t id) {

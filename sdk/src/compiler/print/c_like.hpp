@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The walk over a body's statements and expressions that the printers of GLSL, WGSL and C share.  Each overrides what its
-// language writes in another way, and leaves the rest to this one.
+// The walk over a body's statements and expressions that the printers of GLSL, WGSL, MSL and C share.  Each overrides what
+// its language writes in another way, and leaves the rest to this one.
 
 #pragma once
 
@@ -11,12 +11,34 @@
 
 #include <hearth/status.hpp>
 
+#include <functional>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hearth {
+
+/// Types of operands, as a set of bits 1 << ScalarType.
+using ScalarTypes = uint32_t;
+constexpr ScalarTypes set_of(ScalarType type) {
+    return 1u << static_cast<uint32_t>(type);
+}
+constexpr ScalarTypes kOfF32 = set_of(ScalarType::kF32), kOfI32 = set_of(ScalarType::kI32),
+                      kOfU32 = set_of(ScalarType::kU32), kOfBool = set_of(ScalarType::kBool),
+                      kOfI64 = set_of(ScalarType::kI64), kOfU64 = set_of(ScalarType::kU64);
+constexpr ScalarTypes kOfSigned = kOfI32 | kOfI64, kOfUnsigned = kOfU32 | kOfU64;
+constexpr ScalarTypes kOfIntegers = kOfSigned | kOfUnsigned, kOfAny = ~0u;
+
+/// A language's text for an operation on operands of such types.  $a, $b, $c: the operands, in parentheses where they need
+/// them; $A, $B, $C: without; $t: the result's type.  Operations without a row are decompositions.
+struct Spelling {
+    ScalarOp op;
+    ScalarTypes of;
+    std::string_view text;
+};
 
 class CLikePrinter {
   protected:
@@ -34,6 +56,26 @@ class CLikePrinter {
     std::string operand(uint32_t id);
     /// The expressions with commas between them, but those that are 0.
     std::string list(std::span<const uint32_t> expressions);
+    /// Lines of a function; `head` is its first one, without the brace.
+    void print_function(const BodyFunction& f, const std::string& head);
+    std::string function_call(uint64_t function, std::span<const uint32_t> arguments);
+    /// An argument for this parameter.
+    virtual std::string argument(uint32_t parameter, uint32_t argument);
+    /// An operation by the operator that languages share, by its spelling, or as a call of its decomposition.
+    std::string spelled(const ExprNode& n);
+    virtual std::span<const Spelling> spellings() const { return {}; }
+    virtual std::string chunk_type(ScalarType type, Chunk chunk) const;
+    /// Chunks in languages with vectors of two to four numbers.
+    std::string chunk(uint32_t id);
+    std::string elements_from(const ExprNode& n, const std::string& first);
+    void store_chunk(const Statement& s);
+    void spread(const Statement& s);
+    /// A value that is set once, as expressions name it.
+    virtual std::string name_of_value(const std::string& name) const { return name; }
+    /// The functions of decompositions() that were called, and those that they call; print: of one of them, noting in
+    /// the set what it calls.
+    using PrintFunction = std::function<std::string(uint32_t, std::set<uint32_t>&)>;
+    std::string called_decompositions(const PrintFunction& print) const;
     /// The first of a statement's lines: "for (...) {".
     std::string loop_head(const Statement& s);
     /// Statements that load or store a vector, element by element.
@@ -69,6 +111,8 @@ class CLikePrinter {
     Status error_;
     std::string text_;
     size_t depth_ = 0;
+    std::set<uint32_t> decompositions_;  ///< indices of functions that were called
+    uint32_t stored_chunks_ = 0;         ///< each is a value with a name of its own
 };
 
 }  // namespace hearth

@@ -4,6 +4,7 @@
 #include "compiler/print/c_program.hpp"
 
 #include "compiler/print/c.hpp"
+#include "compiler/shaders/shader_text.hpp"
 #include "core/checksum.hpp"
 #include "program/brain.hpp"
 #include "program/legacy_names.hpp"
@@ -138,7 +139,7 @@ class ProgramPrinter {
 
     DType held(DType dtype) const { return device_dtype(dtype, program_.storage); }
 
-    /// The header that c_brain() checks, then Program::data.
+    /// The header that shaders/prelude/network.c checks, then Program::data.
     void collect_weights() {
         struct Header {
             uint32_t magic, format_version;
@@ -232,7 +233,8 @@ class ProgramPrinter {
             "/* What `hearth cook --target c` made of a network: do not edit. */\n\n#ifndef " +
             upper_ + "_H\n#define " + upper_ +
             "_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n" +
-            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" + std::string(c_shared_types()) + "\n";
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n" +
+            std::string(prelude_text("network_types.h")) + "\n";
         text +=
             define("ROWS", std::to_string(program_.max_batch_size) + "u", "the most of one call");
         text += define("ALIGNMENT", std::to_string(kAlignment) + "u", "of weights and arena");
@@ -331,7 +333,8 @@ class ProgramPrinter {
         if (has_lanes()) text += "\n" + std::string(c_lanes(of_.cpu));
         const std::string alignment = std::to_string(kAlignment);
         text += "\n#define HEARTH_ALIGNMENT " + alignment + "\n#define HEARTH_ALIGNMENT_TEXT \"" +
-                alignment + "\"\n" + dtypes() + std::string(c_brain()) + slots();
+                alignment + "\"\n" + dtypes() + "\n" + std::string(prelude_text("network.c")) +
+                slots();
         if (of_.has_weights_in_source) text += weights();
         for (const char* what : {"init", "load", "save"}) text += "\n" + brain_function(what);
         // What a kernel works out for all of its shapes, one of them may not need.

@@ -38,9 +38,4 @@ struct PrintedC {
 /// Errors: kUnsupported naming a kernel that C cannot have, or a name that is no identifier.
 Result<PrintedC> print_c_program(const CProgramText& program);
 
-/// Types that all cooked networks share.
-std::string_view c_shared_types();
-/// Static functions: errors, first contents, brains.
-std::string_view c_brain();
-
 }  // namespace hearth

@@ -9,33 +9,33 @@ namespace {
 
 struct FunctionNames {
     ScalarOp op;
-    std::string_view glsl, wgsl, c, c_double;
+    std::string_view glsl, c, c_double;
 };
 
-/// hearth_...: of shaders/common/math.glsl, and of the preludes in compiler/print/wgsl.cpp and compiler/print/c_prelude.cpp.
+/// hearth_...: of shaders/common/math.glsl and shaders/prelude/kernel.h.
 constexpr FunctionNames kFunctions[] = {
-    {ScalarOp::kFloor, "floor", "floor", "floorf", "floor"},
-    {ScalarOp::kCeil, "ceil", "ceil", "ceilf", "ceil"},
-    {ScalarOp::kRound, "roundEven", "round", "nearbyintf", "nearbyint"},
-    {ScalarOp::kTrunc, "trunc", "trunc", "truncf", "trunc"},
-    {ScalarOp::kSqrt, "sqrt", "sqrt", "sqrtf", "sqrt"},
-    {ScalarOp::kExp, "exp", "exp", "hearth_exp", "exp"},
-    {ScalarOp::kLog, "log", "log", "logf", "log"},
-    {ScalarOp::kSin, "hearth_sin", "sin", "sinf", "sin"},
-    {ScalarOp::kCos, "hearth_cos", "cos", "cosf", "cos"},
-    {ScalarOp::kTan, "hearth_tan", "tan", "tanf", "tan"},
-    {ScalarOp::kAsin, "hearth_asin", "asin", "asinf", "asin"},
-    {ScalarOp::kAcos, "hearth_acos", "acos", "acosf", "acos"},
-    {ScalarOp::kAtan, "hearth_atan", "atan", "atanf", "atan"},
-    {ScalarOp::kSinh, "hearth_sinh", "sinh", "sinhf", "sinh"},
-    {ScalarOp::kCosh, "hearth_cosh", "cosh", "coshf", "cosh"},
-    {ScalarOp::kTanh, "hearth_tanh", "hearth_tanh", "hearth_tanh", "tanh"},
-    {ScalarOp::kAsinh, "hearth_asinh", "asinh", "asinhf", "asinh"},
-    {ScalarOp::kAcosh, "hearth_acosh", "acosh", "acoshf", "acosh"},
-    {ScalarOp::kAtanh, "hearth_atanh", "atanh", "atanhf", "atanh"},
-    {ScalarOp::kErf, "hearth_erf", "hearth_erf", "hearth_erf", "erf"},
-    {ScalarOp::kAtan2, "hearth_atan2", "atan2", "atan2f", "atan2"},
-    {ScalarOp::kRoundBF16, "hearth_round_bf16", "", "hearth_round_bf16", ""},
+    {ScalarOp::kFloor, "floor", "floorf", "floor"},
+    {ScalarOp::kCeil, "ceil", "ceilf", "ceil"},
+    {ScalarOp::kRound, "roundEven", "nearbyintf", "nearbyint"},
+    {ScalarOp::kTrunc, "trunc", "truncf", "trunc"},
+    {ScalarOp::kSqrt, "sqrt", "sqrtf", "sqrt"},
+    {ScalarOp::kExp, "exp", "hearth_exp", "exp"},
+    {ScalarOp::kLog, "log", "logf", "log"},
+    {ScalarOp::kSin, "hearth_sin", "sinf", "sin"},
+    {ScalarOp::kCos, "hearth_cos", "cosf", "cos"},
+    {ScalarOp::kTan, "hearth_tan", "tanf", "tan"},
+    {ScalarOp::kAsin, "hearth_asin", "asinf", "asin"},
+    {ScalarOp::kAcos, "hearth_acos", "acosf", "acos"},
+    {ScalarOp::kAtan, "hearth_atan", "atanf", "atan"},
+    {ScalarOp::kSinh, "hearth_sinh", "sinhf", "sinh"},
+    {ScalarOp::kCosh, "hearth_cosh", "coshf", "cosh"},
+    {ScalarOp::kTanh, "hearth_tanh", "hearth_tanh", "tanh"},
+    {ScalarOp::kAsinh, "hearth_asinh", "asinhf", "asinh"},
+    {ScalarOp::kAcosh, "hearth_acosh", "acoshf", "acosh"},
+    {ScalarOp::kAtanh, "hearth_atanh", "atanhf", "atanh"},
+    {ScalarOp::kErf, "hearth_erf", "hearth_erf", "erf"},
+    {ScalarOp::kAtan2, "hearth_atan2", "atan2f", "atan2"},
+    {ScalarOp::kRoundBF16, "hearth_round_bf16", "hearth_round_bf16", ""},
 };
 
 }  // namespace
@@ -79,7 +79,6 @@ std::string_view function_name(ScalarOp op, Language language) {
     for (const FunctionNames& names : kFunctions)
         if (names.op == op)
             return language == Language::kGlsl      ? names.glsl
-                   : language == Language::kWgsl    ? names.wgsl
                    : language == Language::kCDouble ? names.c_double
                                                     : names.c;
     return {};

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How GLSL, WGSL and C write scalar operations: the operators that they have in common, and side by side what they call
+// How languages write scalar operations: the operators that they have in common, and side by side what GLSL and C call
 // their functions.
 
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-enum class Language { kGlsl, kWgsl, kC, kCDouble };
+enum class Language { kGlsl, kC, kCDouble };
 
 /// "a + b"; empty for operators that a language may write in its own way.
 std::string infix(ScalarOp op, std::string_view a, std::string_view b);

@@ -5,8 +5,10 @@
 
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
+#include "compiler/kernel/decompositions.hpp"
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/literals.hpp"
+#include "compiler/shaders/shader_text.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -19,100 +21,6 @@
 namespace hearth {
 
 namespace {
-
-/// What WGSL lacks, or leaves to the driver; as shaders/common/math.glsl.
-constexpr std::string_view kPrelude = R"(
-struct Run { rows: i32, workgroups: i32 }
-@group(0) @binding(0) var<storage, read_write> memory: array<u32>;
-@group(0) @binding(1) var<uniform> run: Run;
-
-fn hearth_of_bits(bits: u32) -> f32 { return bitcast<f32>(bits); }
-fn hearth_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
-fn hearth_is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }
-fn hearth_min(a: f32, b: f32) -> f32 { return select(b, a, hearth_is_nan(a) || a < b); }
-fn hearth_max(a: f32, b: f32) -> f32 { return select(b, a, hearth_is_nan(a) || a > b); }
-fn hearth_div_i32(a: i32, b: i32) -> i32 { return select(a / select(b, 1, b == 0), 0, b == 0); }
-fn hearth_mod_i32(a: i32, b: i32) -> i32 { return select(a % select(b, 1, b == 0), 0, b == 0); }
-fn hearth_div_u32(a: u32, b: u32) -> u32 { return select(a / max(b, 1u), 0u, b == 0u); }
-fn hearth_mod_u32(a: u32, b: u32) -> u32 { return select(a % max(b, 1u), 0u, b == 0u); }
-fn hearth_shl_i32(a: i32, b: i32) -> i32 { return select(0, a << (u32(b) & 31u), b >= 0 && b < 32); }
-fn hearth_shr_i32(a: i32, b: i32) -> i32 { return select(0, a >> (u32(b) & 31u), b >= 0 && b < 32); }
-fn hearth_shl_u32(a: u32, b: u32) -> u32 { return select(0u, a << (b & 31u), b < 32u); }
-fn hearth_shr_u32(a: u32, b: u32) -> u32 { return select(0u, a >> (b & 31u), b < 32u); }
-
-fn hearth_fmod(a: f32, b: f32) -> f32 {
-    let x = bitcast<u32>(a) & 0x7fffffffu;
-    let y = bitcast<u32>(b) & 0x7fffffffu;
-    if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) { return hearth_of_bits(0x7fc00000u); }
-    if (x < y) { return a; }
-    let exponent_y = max(y >> 23u, 1u);
-    let fraction_y = (y & 0x7fffffu) | select(0u, 0x800000u, (y >> 23u) != 0u);
-    var rest = ((x & 0x7fffffu) | select(0u, 0x800000u, (x >> 23u) != 0u)) % fraction_y;
-    var left = max(x >> 23u, 1u) - exponent_y;
-    while (left > 0u && rest > 0u) {
-        let bits = min(left, 8u);
-        rest = (rest << bits) % fraction_y;
-        left -= bits;
-    }
-    let sign_bit = bitcast<u32>(a) & 0x80000000u;
-    if (rest == 0u) { return hearth_of_bits(sign_bit); }
-    let shift = min(23u - firstLeadingBit(rest), exponent_y - 1u);
-    rest <<= shift;
-    let exponent = select(0u, exponent_y - shift, (rest & 0x800000u) != 0u);
-    return hearth_of_bits(sign_bit | (exponent << 23u) | (rest & 0x7fffffu));
-}
-fn hearth_tanh(x: f32) -> f32 {
-    let a = abs(x);
-    if (a < 0.625f) {
-        let z = x * x;
-        return ((((-5.70498872745e-3f * z + 2.06390887954e-2f) * z - 5.37397155531e-2f) * z +
-                 1.33314422036e-1f) * z - 3.33332819422e-1f) * z * x + x;
-    }
-    let y = 1.0f - 2.0f / (exp(2.0f * min(a, 20.0f)) + 1.0f);
-    return select(select(y, -y, x < 0.0f), x, hearth_is_nan(x));
-}
-fn hearth_erf(x: f32) -> f32 {
-    let s = x * x;
-    let near = x + x * (0.1283791442f + s * (-0.3761245598f + s * (0.112814073f +
-               s * (-0.02675150035f + s * (0.004970797457f + s * -0.0005876505632f)))));
-    let z = min(abs(x), 3.95f);
-    let q = 0.000474136794f + z * (-1.63063669f + z * (-0.9114312112f + z * (-0.1589144875f +
-            z * (0.03817995428f + z * (-0.006889976979f + z * (0.0008662784073f +
-            z * (-6.710616827e-5f + z * 2.396850269e-6f)))))));
-    let far = 1.0f - exp2(q);
-    return select(near, select(far, -far, x < 0.0f), abs(x) > 0.95f);
-}
-fn hearth_pow(x: f32, y: f32) -> f32 {
-    if (y == 0.0f || x == 1.0f) { return 1.0f; }
-    if (y == 2.0f) { return x * x; }
-    if (y == 1.0f) { return x; }
-    let is_odd = abs(y) % 2.0f == 1.0f;
-    if (x == 0.0f) {
-        if (y > 0.0f) { return select(0.0f, x, is_odd); }
-        return select(hearth_of_bits(0x7f800000u), hearth_of_bits(0xff800000u), is_odd && bitcast<i32>(x) < 0);
-    }
-    let p = pow(abs(x), y);
-    if (x > 0.0f) { return p; }
-    if (hearth_is_nan(x) || hearth_is_nan(y)) { return x + y; }
-    if (floor(y) != y && !hearth_is_inf(y)) { return hearth_of_bits(0x7fc00000u); }
-    return select(p, -p, is_odd);
-}
-fn hearth_high_product(a: u32, b: u32) -> u32 {
-    let al = a & 0xffffu; let ah = a >> 16u; let bl = b & 0xffffu; let bh = b >> 16u;
-    let middle = ah * bl + ((al * bl) >> 16u);
-    return ah * bh + (middle >> 16u) + (((middle & 0xffffu) + al * bh) >> 16u);
-}
-fn hearth_philox(first_key: u32, second_key: u32, step: u32, element: u32) -> u32 {
-    var key = vec2<u32>(first_key, second_key);
-    var c = vec4<u32>(element, step, 0u, 0u);
-    for (var round = 0; round < 10; round++) {
-        c = vec4<u32>(hearth_high_product(0xcd9e8d57u, c.z) ^ c.y ^ key.x, 0xcd9e8d57u * c.z,
-                      hearth_high_product(0xd2511f53u, c.x) ^ c.w ^ key.y, 0xd2511f53u * c.x);
-        key += vec2<u32>(0x9e3779b9u, 0xbb67ae85u);
-    }
-    return c.x;
-}
-)";
 
 std::string_view type_text(ScalarType type) {
     switch (type) {
@@ -146,49 +54,118 @@ bool has_workgroups(const Body& body) {
     return needs.barriers || needs.shared_bytes > 0;
 }
 
+/// Without a row: what the specification lets be too inexact, or what it lacks.
+constexpr Spelling kSpellings[] = {
+    {ScalarOp::kNeg, kOfU32, "0u - $a"},
+    {ScalarOp::kNeg, kOfAny, "-$a"},
+    {ScalarOp::kNot, kOfAny, "!$a"},
+    {ScalarOp::kBitNot, kOfAny, "~$a"},
+    {ScalarOp::kAbs, kOfAny, "abs($A)"},
+    {ScalarOp::kSign, kOfU32, "min($A, 1u)"},
+    {ScalarOp::kSign, kOfI32, "sign($A)"},
+    {ScalarOp::kSign, kOfF32, "select(sign($A), $A, hearth_is_nan($A))"},
+    {ScalarOp::kFloor, kOfAny, "floor($A)"},
+    {ScalarOp::kCeil, kOfAny, "ceil($A)"},
+    {ScalarOp::kRound, kOfAny, "round($A)"},
+    {ScalarOp::kTrunc, kOfAny, "trunc($A)"},
+    {ScalarOp::kSqrt, kOfAny, "sqrt($A)"},
+    {ScalarOp::kRsqrt, kOfAny, "1.0f / sqrt($A)"},
+    {ScalarOp::kExp, kOfAny, "exp($A)"},
+    {ScalarOp::kLog, kOfAny, "log($A)"},
+    {ScalarOp::kIsNan, kOfAny, "hearth_is_nan($A)"},
+    {ScalarOp::kIsInf, kOfAny, "hearth_is_inf($A)"},
+    {ScalarOp::kToF32, kOfAny, "f32($A)"},
+    {ScalarOp::kToI32, kOfI32 | kOfU32 | kOfBool, "i32($A)"},
+    {ScalarOp::kToU32, kOfI32 | kOfU32 | kOfBool, "u32($A)"},
+    {ScalarOp::kToBool, kOfAny, "bool($A)"},
+    {ScalarOp::kBitsToF32, kOfAny, "hearth_of_bits(u32($A))"},
+    {ScalarOp::kBitsToI32, kOfAny, "bitcast<$t>($A)"},
+    {ScalarOp::kBitsToU32, kOfAny, "bitcast<$t>($A)"},
+    {ScalarOp::kBitsToUniform, kOfAny, "f32($a >> 8u) * 5.9604644775390625e-8f"},
+    {ScalarOp::kDiv, kOfF32, "$a / $b"},
+    {ScalarOp::kDiv, kOfI32, "hearth_div_i32($A, $B)"},
+    {ScalarOp::kDiv, kOfU32, "hearth_div_u32($A, $B)"},
+    {ScalarOp::kMod, kOfI32, "hearth_mod_i32($A, $B)"},
+    {ScalarOp::kMod, kOfU32, "hearth_mod_u32($A, $B)"},
+    {ScalarOp::kMin, kOfF32, "hearth_min($A, $B)"},
+    {ScalarOp::kMin, kOfAny, "min($A, $B)"},
+    {ScalarOp::kMax, kOfF32, "hearth_max($A, $B)"},
+    {ScalarOp::kMax, kOfAny, "max($A, $B)"},
+    {ScalarOp::kShiftLeft, kOfI32, "hearth_shl_i32($A, i32($B))"},
+    {ScalarOp::kShiftLeft, kOfU32, "hearth_shl_u32($A, u32($B))"},
+    {ScalarOp::kShiftRight, kOfI32, "hearth_shr_i32($A, i32($B))"},
+    {ScalarOp::kShiftRight, kOfU32, "hearth_shr_u32($A, u32($B))"},
+    {ScalarOp::kSelect, kOfAny, "select($C, $B, $A)"},
+};
+
 class WgslPrinter final : CLikePrinter {
   public:
     explicit WgslPrinter(const Body& body) : CLikePrinter(body) {}
 
     Result<std::string> print() {
-        if (!body_.functions.empty()) return unsupported("WGSL: functions");
-        text_ = kPrelude;
-        for (size_t i = 0, operand = 0; i < body_.buffers.size(); ++i) {
-            if (body_.buffers[i].kind != BufferKind::kOperand)
-                return unsupported("WGSL: buffers that are variables");
-            if (size_bytes(body_.buffers[i].held) != 4)
-                return unsupported("WGSL: elements of " +
-                                   std::string(name_of(body_.buffers[i].held)));
-            line("override at_" + std::to_string(operand++) + ": u32;");
-        }
-        const std::string threads = std::to_string(body_.threads);
-        const uint32_t size = wgsl_workgroup_size(body_);
-        check_workgroup(size);
-        for (const Local& l : body_.locals)
+        check_buffers();
+        check_workgroup(wgsl_workgroup_size(body_));
+        for (const Local& l : body_.locals) {
             if (l.kind == LocalKind::kShared)
                 line("var<workgroup> " + place_of(l) + ": " + type_of(l) + ";");
-        line("@compute @workgroup_size(" + std::to_string(size) + ")");
+            if (l.kind == LocalKind::kPrivate)
+                line("var<private> " + place_of(l) + ": " + type_of(l) + ";");
+        }
+        if (!body_.functions.empty())
+            line("var<private> own_group: i32; var<private> own_invocation: i32;");
+        for (const BodyFunction& f : body_.functions) print_function(f, head_of(f));
+        main();
+        if (!error_.ok()) return unsupported("WGSL: " + error_.message());
+        const std::string library =
+            called_decompositions([](uint32_t index, std::set<uint32_t>& calls) {
+                return WgslPrinter(decompositions()).decomposition(index, calls);
+            });
+        return std::string(prelude_text("kernel.wgsl")) + library + text_;
+    }
+
+  private:
+    std::string decomposition(uint32_t index, std::set<uint32_t>& calls) {
+        const BodyFunction& f = body_.functions[index];
+        print_function(f, head_of(f));
+        HEARTH_ASSERT(error_.ok());
+        calls.merge(decompositions_);
+        return std::move(text_);
+    }
+
+    void main() {
+        const std::string size = std::to_string(wgsl_workgroup_size(body_));
+        const std::string threads = std::to_string(body_.threads);
+        line("@compute @workgroup_size(" + size + ")");
         line(
             "fn main(@builtin(workgroup_id) group: vec3<u32>, "
             "@builtin(local_invocation_index) lane: u32) {");
         ++depth_;
         if (has_workgroups(body_)) {
-            line("let workgroup = i32(group.x);");
+            line("let group_index = i32(group.x);");
             line("let invocation = i32(lane);");
         } else {
-            line("let id = i32(group.x * " + std::to_string(size) + "u + lane);");
-            line("let workgroup = id / " + threads + ";");
+            line("let id = i32(group.x * " + size + "u + lane);");
+            line("let group_index = id / " + threads + ";");
             line("let invocation = id % " + threads + ";");
         }
-        line("if (workgroup >= run.workgroups) { return; }");
+        line("if (group_index >= run.workgroups) { return; }");
+        // Tint proves that all invocations come to a barrier, and takes such variables to differ.
+        if (!body_.functions.empty()) line("own_group = group_index; own_invocation = invocation;");
+        is_main_ = true;
         for (const Statement& s : body_.statements) statement(s);
         --depth_;
         line("}");
-        if (!error_.ok()) return unsupported("WGSL: " + error_.message());
-        return std::move(text_);
     }
 
-  private:
+    /// All operands lie in one array of words, each from a word on that the pipeline knows.
+    void check_buffers() {
+        for (size_t i = 0; i < body_.buffers.size(); ++i) {
+            const BodyBuffer& b = body_.buffers[i];
+            if (size_bytes(b.held) != 4) fail("elements of " + std::string(name_of(b.held)));
+            if (b.kind == BufferKind::kOperand) line("override at_" + std::to_string(i) + ": u32;");
+        }
+    }
+
     /// Limits that every device of WebGPU has.
     void check_workgroup(uint32_t size) {
         constexpr uint32_t kMostInvocations = 256, kMostBytes = 16384;
@@ -201,13 +178,57 @@ class WgslPrinter final : CLikePrinter {
                  std::to_string(kMostBytes));
     }
 
+    // ------------------------------------------------------------------------ functions
+
+    std::string head_of(const BodyFunction& f) {
+        std::string text;
+        for (const uint32_t p : f.parameters) {
+            const ExprNode& n = node(p);
+            const bool is_buffer = n.kind == ExprKind::kBuffer;
+            const std::string type = is_buffer ? "u32" : chunk_type(n.type, n.chunk);
+            text += (text.empty() ? "" : ", ") +
+                    (is_buffer ? place_of_buffer(n.bits) : place_of(body_.locals[n.bits])) + ": " +
+                    (is_result(n) ? "ptr<function, " + type + ">" : type);
+        }
+        return "fn " + f.name + "(" + text + ")" +
+               (f.has_result ? " -> " + chunk_type(f.result, f.result_chunk) : "");
+    }
+    bool is_result(const ExprNode& n) const {
+        return n.kind == ExprKind::kLocal && body_.locals[n.bits].kind == LocalKind::kResult;
+    }
+    std::string argument(uint32_t parameter, uint32_t argument) override {
+        return (is_result(node(parameter)) ? "&" : "") + expression(argument);
+    }
+
     // ------------------------------------------------------------------------ statements
 
     /// Not a word of WGSL's, and none of this printer's.
     static std::string place_of(const Local& l) { return l.name + "_"; }
     std::string place_of(uint64_t index) const override { return place_of(body_.locals[index]); }
+    std::string name_of_value(const std::string& name) const override { return name + "_"; }
+    std::string place_of_buffer(uint64_t buffer) const override {
+        const BodyBuffer& b = body_.buffers[buffer];
+        return b.kind == BufferKind::kOperand ? "at_" + std::to_string(buffer) : b.name + "_";
+    }
+
+    std::string chunk_type(ScalarType type, Chunk chunk) const override {
+        const std::string of(type_text(type));
+        switch (chunk) {
+            case Chunk::kOne:
+                return of;
+            case Chunk::kTwo:
+                return "vec2<" + of + ">";
+            case Chunk::kThree:
+                return "vec3<" + of + ">";
+            case Chunk::kFour:
+                return "vec4<" + of + ">";
+            default:
+                return "";
+        }
+    }
     std::string type_of(const Local& l) {
-        const std::string type = type_of(l.type, l.chunk);
+        const std::string type = chunk_type(l.type, l.chunk);
+        if (type.empty()) fail("chunks of f16");
         switch (l.kind) {
             case LocalKind::kArray:
             case LocalKind::kVector:
@@ -216,21 +237,9 @@ class WgslPrinter final : CLikePrinter {
             case LocalKind::kLanes:
                 if (l.length != 4) fail("lanes that are not 4");
                 return "vec4<" + type + ">";
-            case LocalKind::kPrivate:
-            case LocalKind::kResult:
-                fail("variables of functions");
-                return type;
             default:
                 return type;
         }
-    }
-
-    std::string type_of(ScalarType type, Chunk chunk) {
-        const std::string number(type_text(type));
-        if (chunk == Chunk::kOne) return number;
-        if (is_fragment(chunk) || length_of(chunk) > 4) fail("chunks of more than four elements");
-        return "vec" + std::to_string(is_fragment(chunk) ? 4 : length_of(chunk)) + "<" + number +
-               ">";
     }
 
     std::string declaration(const Local& l) override {
@@ -248,9 +257,9 @@ class WgslPrinter final : CLikePrinter {
     }
 
     template <class Text>
-    std::string four(Text text, const char* number = "f32") {
-        return "vec4<" + std::string(number) + ">(" + text("0") + ", " + text("1") + ", " +
-               text("2") + ", " + text("3") + ")";
+    std::string four(Text text) {
+        return "vec4<f32>(" + text("0") + ", " + text("1") + ", " + text("2") + ", " + text("3") +
+               ")";
     }
 
     void statement(const Statement& s) override {
@@ -259,6 +268,8 @@ class WgslPrinter final : CLikePrinter {
                 if (local(s).kind != LocalKind::kLanes) break;
                 return line(declaration(local(s)) + " = " + call("vec4<f32>", expression(s.a)) +
                             ";");
+            case StatementKind::kDeclareBuffer:
+                return line("var " + expression(s.a) + ": u32;");
             case StatementKind::kLoadVector:
                 line(declaration(local(s)) + ";");
                 return load_elements(s);
@@ -278,12 +289,6 @@ class WgslPrinter final : CLikePrinter {
                 return;
             case StatementKind::kMultiplyAdd:
                 return line(place_of(s.local) + " += " + operand(s.a) + " * " + operand(s.b) + ";");
-            case StatementKind::kStoreChunk: {
-                const uint32_t numbers[] = {s.b};
-                return store_chunk(s, numbers, "4 * " + operand(s.a));
-            }
-            case StatementKind::kStoreElements:
-                return store_chunk(s, s.arguments, operand(s.a));
             case StatementKind::kBarrier:
                 return line("workgroupBarrier();");
             default:
@@ -292,23 +297,8 @@ class WgslPrinter final : CLikePrinter {
         CLikePrinter::statement(s);
     }
 
-    /// A chunk, or numbers, to neighbours in memory.
-    void store_chunk(const Statement& s, std::span<const uint32_t> numbers,
-                     const std::string& first) {
-        for (size_t i = 0; i < (numbers.size() == 1 ? 4 : numbers.size()); ++i) {
-            const std::string lane = std::to_string(i);
-            line(store(s.buffer, first + " + " + lane,
-                       numbers.size() == 1 ? operand(numbers[0]) + "[" + lane + "]"
-                                           : operand(numbers[i])));
-        }
-    }
-    std::string load_four(const ExprNode& n, const std::string& first) {
-        return four([&](const char* lane) { return load(n.bits, first + " + " + lane); },
-                    n.type == ScalarType::kU32 ? "u32" : "f32");
-    }
-
     std::string place_in(uint64_t buffer, const std::string& element) const {
-        return "memory[at_" + std::to_string(buffer) + " + u32(" + element + ")]";
+        return "memory[" + place_of_buffer(buffer) + " + u32(" + element + ")]";
     }
     std::string load(uint64_t buffer, const std::string& element) override {
         const ScalarType type = scalar_type(body_.buffers[buffer].dtype);
@@ -338,130 +328,35 @@ class WgslPrinter final : CLikePrinter {
     std::string expression(uint32_t id) override {
         const ExprNode& n = node(id);
         switch (n.kind) {
-            case ExprKind::kLoad:
-                if (n.chunk == Chunk::kOne) break;
-                if (n.chunk != Chunk::kFour) fail("chunks of more than four elements");
-                return load_four(n, operand(n.in[0]));
-            case ExprKind::kLoadChunk:
-                if (n.chunk != Chunk::kFour) fail("chunks of more than four elements");
-                return load_four(n, "4 * " + operand(n.in[0]));
-            case ExprKind::kChunkElement:
-                return expression(n.in[0]) + "[" + expression(n.in[1]) + "]";
-            case ExprKind::kFill:
-                return call(type_of(n.type, n.chunk), expression(n.in[0]));
-            case ExprKind::kCompose:
-                return type_of(n.type, n.chunk) + "(" + list(body_.arguments_of(n)) + ")";
-            case ExprKind::kScale:
-                return operand(n.in[0]) + " * " + operand(n.in[1]);
-            case ExprKind::kDot:
-                return "dot(" + list(n.in) + ")";
             case ExprKind::kRowCount:
                 return "run.rows";
             case ExprKind::kInvocation:
-                return "invocation";
+                return is_main_ ? "invocation" : "own_invocation";
             case ExprKind::kWorkgroup:
-                return along_axis(n, "workgroup");
+                return along_axis(n, is_main_ ? "group_index" : "own_group");
             case ExprKind::kWorkgroups:
                 return along_axis(n, "run.workgroups");
-            case ExprKind::kBuffer:
-                fail("buffers as values");
-                return "0";
-            case ExprKind::kMultiplyAdd:
-                return "fma(" + list(n.in) + ")";
+            case ExprKind::kTwoHalves:
+                return call("unpack2x16float", expression(n.in[0]));
+            case ExprKind::kLocal:
+                return is_result(n) ? "(*" + place_of(n.bits) + ")" : place_of(n.bits);
             default:
-                break;
+                return CLikePrinter::expression(id);
         }
-        return CLikePrinter::expression(id);
     }
 
     std::string random_counter(uint32_t id) override { return call("u32", expression(id)); }
 
+    std::span<const Spelling> spellings() const override { return kSpellings; }
+
     std::string operation(const ExprNode& n) override {
-        if (n.chunk != Chunk::kOne && n.op != ScalarOp::kSelect) fail("operations of chunks");
-        if (n.kind == ExprKind::kFitting) return call(type_text(n.type), expression(n.in[0]));
-        if (n.op == ScalarOp::kSelect)
-            return "select(" + expression(n.in[2]) + ", " + expression(n.in[1]) + ", " +
-                   expression(n.in[0]) + ")";
-        if (operand_count(n.op) == 1) return unary(n.op, node(n.in[0]).type, n.type, n.in[0]);
-        return binary(n);
+        if (n.kind == ExprKind::kFitting)
+            return n.op == ScalarOp::kPow ? call("pow", list(n.in))
+                                          : call(type_text(n.type), expression(n.in[0]));
+        return spelled(n);
     }
 
-    std::string unary(ScalarOp op, ScalarType type, ScalarType result, uint32_t id) {
-        const std::string a = expression(id);
-        const auto bits_to = [&](const char* to) { return call(to, a); };
-        if (const std::string_view name = function_name(op, Language::kWgsl); !name.empty())
-            return call(name, a);
-        switch (op) {
-            case ScalarOp::kNeg:
-                return (type == ScalarType::kU32 ? "0u - " : "-") + operand(id);
-            case ScalarOp::kNot:
-                return "!" + operand(id);
-            case ScalarOp::kBitNot:
-                return "~" + operand(id);
-            case ScalarOp::kAbs:
-                return call("abs", a);
-            case ScalarOp::kSign:
-                if (type == ScalarType::kU32) return call("min", a, "1u");
-                return type == ScalarType::kI32
-                           ? call("sign", a)
-                           : "select(sign(" + a + "), " + a + ", hearth_is_nan(" + a + "))";
-            case ScalarOp::kRsqrt:
-                return "1.0f / " + call("sqrt", a);
-            case ScalarOp::kIsNan:
-                return call("hearth_is_nan", a);
-            case ScalarOp::kIsInf:
-                return call("hearth_is_inf", a);
-            case ScalarOp::kToF32:
-            case ScalarOp::kToI32:
-            case ScalarOp::kToU32:
-            case ScalarOp::kToBool:
-                return call(type_text(result), a);
-            case ScalarOp::kBitsToF32:
-                return bits_to("bitcast<f32>");
-            case ScalarOp::kBitsToI32:
-                return bits_to("bitcast<i32>");
-            case ScalarOp::kBitsToU32:
-                return bits_to("bitcast<u32>");
-            case ScalarOp::kBitsToUniform:
-                return "f32(" + operand(id) + " >> 8u) * 5.9604644775390625e-8f";
-            default:
-                fail("rounding to f16 or bf16");
-                return "0.0f";
-        }
-    }
-
-    std::string binary(const ExprNode& n) {
-        const ScalarType type = node(n.in[0]).type;
-        const bool is_float = type == ScalarType::kF32, is_safe = is_float || is_by_constant(n);
-        const std::string a = operand(n.in[0]), b = operand(n.in[1]);
-        const auto of_type = [&](const std::string& function) {
-            return call(function + (type == ScalarType::kU32 ? "_u32" : "_i32"), a, b);
-        };
-        if (std::string text = infix(n.op, a, b); !text.empty()) return text;
-        if (const std::string_view name = function_name(n.op, Language::kWgsl); !name.empty())
-            return call(name, a, b);
-        switch (n.op) {
-            case ScalarOp::kDiv:
-                return is_safe ? a + " / " + b : of_type("hearth_div");
-            case ScalarOp::kMod:
-                if (is_float) return call("hearth_fmod", a, b);
-                return is_safe ? a + " % " + b : of_type("hearth_mod");
-            case ScalarOp::kPow:
-                if (!is_float) fail("powers of whole numbers");
-                return call("hearth_pow", a, b);
-            case ScalarOp::kMin:
-                return call(is_float ? "hearth_min" : "min", a, b);
-            case ScalarOp::kMax:
-                return call(is_float ? "hearth_max" : "max", a, b);
-            case ScalarOp::kShiftLeft:
-                return of_type("hearth_shl");
-            case ScalarOp::kShiftRight:
-                return of_type("hearth_shr");
-            default:
-                HEARTH_ASSERT(false && "no binary operator");
-                return {};
-        }
-    }
+    bool is_main_ = false;
 };
 
 }  // namespace

@@ -20,4 +20,7 @@ std::span<const ShaderSource> shader_sources();
 /// The text of the file with this path; it must exist.
 std::string_view shader_text(std::string_view path);
 
+/// The text of a file in shaders/prelude, which precedes kernels in C, WGSL or MSL, without its license.
+std::string_view prelude_text(std::string_view name);
+
 }  // namespace hearth

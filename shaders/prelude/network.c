@@ -1,48 +1,6 @@
-// SPDX-FileCopyrightText: 2026 The Hearth Authors
-// SPDX-License-Identifier: MIT OR Apache-2.0
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+   SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-// What cooked C needs beside its kernels: errors as text, and brains (docs/reference/brain_format.md), read and written as
-// the runtime does it (program/brain.cpp, device/session/brain.cpp).
-
-#include "compiler/print/c_program.hpp"
-
-namespace hearth {
-
-std::string_view c_shared_types() {
-    return R"C(#ifndef HEARTH_C_TYPES
-#define HEARTH_C_TYPES
-
-typedef enum hearth_c_result {
-    HEARTH_C_OK,
-    HEARTH_C_INVALID_ARGUMENT,
-    HEARTH_C_OUT_OF_RANGE, /* rows or memory that are too many or too small */
-    HEARTH_C_MISMATCH,     /* a brain or weights of another network */
-    HEARTH_C_CORRUPT_DATA,
-    HEARTH_C_NOT_FINITE,  /* NaN or infinite: a network that has learned one never recovers */
-    HEARTH_C_UNSUPPORTED  /* another version of the format */
-} hearth_c_result;
-
-/* What was expected and what was found, in English.  Ends with a zero. */
-typedef struct hearth_c_error {
-    char text[256];
-} hearth_c_error;
-
-/* What a network works in: the caller's, one for each copy of the network that learns or acts by itself. */
-typedef struct hearth_c_memory {
-    void* weights; /* params, states and constants: they persist from call to call */
-    size_t weights_bytes;
-    void* arena; /* nothing in it lasts beyond a call */
-    size_t arena_bytes;
-    const void* cooked; /* the first contents of the weights, as cooked */
-    size_t cooked_bytes;
-} hearth_c_memory;
-
-#endif /* HEARTH_C_TYPES */
-)C";
-}
-
-std::string_view c_brain() {
-    return R"C(
 /* -------------------------------------------------------------------------------- errors */
 
 typedef struct {
@@ -71,20 +29,22 @@ HEARTH_FUNCTION void hearth_add_number(hearth_text* text, uint64_t number) {
     hearth_add(text, digits + at, sizeof digits - at);
 }
 HEARTH_FUNCTION void hearth_add_hash(hearth_text* text, uint64_t hash) {
-    for (int shift = 60; shift >= 0; shift -= 4) hearth_add(text, &"0123456789abcdef"[hash >> shift & 15], 1);
+    for (int shift = 60; shift >= 0; shift -= 4)
+        hearth_add(text, &"0123456789abcdef"[hash >> shift & 15], 1);
 }
 HEARTH_FUNCTION hearth_text hearth_say(hearth_c_error* error, const char* what) {
     hearth_text text = {error, 0};
     hearth_add_text(&text, what);
     return text;
 }
-HEARTH_FUNCTION hearth_c_result hearth_refuse(hearth_c_error* error, hearth_c_result result, const char* what) {
+HEARTH_FUNCTION hearth_c_result hearth_refuse(hearth_c_error* error, hearth_c_result result,
+                                              const char* what) {
     hearth_say(error, what);
     return result;
 }
 /* "WHAT has FOUND bytes, expected at least LEAST" */
-HEARTH_FUNCTION hearth_c_result hearth_refuse_size(hearth_c_error* error, const char* what, uint64_t found,
-                                                   uint64_t least) {
+HEARTH_FUNCTION hearth_c_result hearth_refuse_size(hearth_c_error* error, const char* what,
+                                                   uint64_t found, uint64_t least) {
     hearth_text text = hearth_say(error, what);
     hearth_add_text(&text, " has ");
     hearth_add_number(&text, found);
@@ -127,7 +87,9 @@ typedef struct {
     uint64_t graph_hash, checksum, bytes;
 } hearth_cooked_header;
 
-HEARTH_FUNCTION uint64_t hearth_rotate(uint64_t value, int by) { return value << by | value >> (64 - by); }
+HEARTH_FUNCTION uint64_t hearth_rotate(uint64_t value, int by) {
+    return value << by | value >> (64 - by);
+}
 
 HEARTH_FUNCTION uint64_t hearth_checksum(const unsigned char* data, uint64_t size) {
     const uint64_t step = UINT64_C(0x9e3779b185ebca87), finish = UINT64_C(0xc2b2ae3d27d4eb4f);
@@ -145,34 +107,41 @@ HEARTH_FUNCTION uint64_t hearth_checksum(const unsigned char* data, uint64_t siz
     return sum ^ (sum >> 29);
 }
 
-HEARTH_FUNCTION hearth_c_result hearth_check_memory(const hearth_net* net, const hearth_c_memory* memory,
+HEARTH_FUNCTION hearth_c_result hearth_check_memory(const hearth_net* net,
+                                                    const hearth_c_memory* memory,
                                                     uint64_t arena_bytes, hearth_c_error* error) {
     if (memory == 0) return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT, "memory is null");
     if (memory->weights_bytes < net->weights_bytes)
-        return hearth_refuse_size(error, "memory for weights", memory->weights_bytes, net->weights_bytes);
+        return hearth_refuse_size(error, "memory for weights", memory->weights_bytes,
+                                  net->weights_bytes);
     if (memory->arena_bytes < arena_bytes)
         return hearth_refuse_size(error, "the arena", memory->arena_bytes, arena_bytes);
     if ((memory->weights == 0 && net->weights_bytes > 0) || (memory->arena == 0 && arena_bytes > 0))
         return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT, "weights or arena are null");
     if (((uintptr_t)memory->weights | (uintptr_t)memory->arena) % HEARTH_ALIGNMENT != 0)
         return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT,
-                             "weights or arena do not begin at a multiple of " HEARTH_ALIGNMENT_TEXT " bytes");
+                             "weights or arena do not begin at a multiple of " HEARTH_ALIGNMENT_TEXT
+                             " bytes");
     return HEARTH_C_OK;
 }
 
-HEARTH_FUNCTION hearth_c_result hearth_check_cooked(const hearth_net* net, const hearth_c_memory* memory,
+HEARTH_FUNCTION hearth_c_result hearth_check_cooked(const hearth_net* net,
+                                                    const hearth_c_memory* memory,
                                                     hearth_c_error* error) {
     const hearth_cooked_header* header = (const hearth_cooked_header*)memory->cooked;
     if (header == 0 || memory->cooked_bytes < sizeof *header)
         return hearth_refuse_size(error, "cooked weights", header == 0 ? 0 : memory->cooked_bytes,
                                   sizeof *header + net->cooked_bytes);
     if ((uintptr_t)header % 8 != 0)
-        return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT, "cooked weights are not 8-byte aligned");
+        return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT,
+                             "cooked weights are not 8-byte aligned");
     if (header->magic != 0x57435248u)
-        return hearth_refuse(error, HEARTH_C_CORRUPT_DATA,
-                             "these are no weights that were cooked for C (a package or a brain, perhaps)");
+        return hearth_refuse(
+            error, HEARTH_C_CORRUPT_DATA,
+            "these are no weights that were cooked for C (a package or a brain, perhaps)");
     if (header->format_version != 1)
-        return hearth_refuse(error, HEARTH_C_UNSUPPORTED, "cooked weights of another format version than 1");
+        return hearth_refuse(error, HEARTH_C_UNSUPPORTED,
+                             "cooked weights of another format version than 1");
     if (header->graph_hash != net->graph_hash) {
         hearth_text text = hearth_say(error, "cooked weights of graph ");
         hearth_add_hash(&text, header->graph_hash);
@@ -180,16 +149,19 @@ HEARTH_FUNCTION hearth_c_result hearth_check_cooked(const hearth_net* net, const
         hearth_add_hash(&text, net->graph_hash);
         return HEARTH_C_MISMATCH;
     }
-    if (header->bytes != net->cooked_bytes || memory->cooked_bytes < sizeof *header + net->cooked_bytes)
+    if (header->bytes != net->cooked_bytes ||
+        memory->cooked_bytes < sizeof *header + net->cooked_bytes)
         return hearth_refuse_size(error, "cooked weights", memory->cooked_bytes,
                                   sizeof *header + net->cooked_bytes);
     if (header->checksum != hearth_checksum((const unsigned char*)(header + 1), header->bytes))
-        return hearth_refuse(error, HEARTH_C_CORRUPT_DATA, "cooked weights: the checksum does not match");
+        return hearth_refuse(error, HEARTH_C_CORRUPT_DATA,
+                             "cooked weights: the checksum does not match");
     return HEARTH_C_OK;
 }
 
 /* A slot's first contents, or null: zeros. */
-HEARTH_FUNCTION const unsigned char* hearth_first(const hearth_slot* slot, const hearth_c_memory* memory) {
+HEARTH_FUNCTION const unsigned char* hearth_first(const hearth_slot* slot,
+                                                  const hearth_c_memory* memory) {
     if (slot->first == hearth_no_first) return 0;
     return (const unsigned char*)memory->cooked + sizeof(hearth_cooked_header) + slot->first;
 }
@@ -214,8 +186,7 @@ HEARTH_FUNCTION hearth_c_result hearth_init(const hearth_net* net, const hearth_
     hearth_forget(net, memory);
     return HEARTH_C_OK;
 }
-)C"
-           R"C(
+
 /* -------------------------------------------------------------------------------- brains */
 
 typedef struct {
@@ -239,13 +210,15 @@ static const uint32_t hearth_brain_magic = 0x4e425248u;
 static const struct {
     const char* name;
     uint32_t bytes;
-    uint32_t exponent; /* bits of the highest two bytes that are all set in NaN and infinities alone */
+    uint32_t
+        exponent; /* bits of the highest two bytes that are all set in NaN and infinities alone */
     uint32_t is_float;
 } hearth_dtypes[] = {HEARTH_DTYPES};
 enum { hearth_dtype_count = sizeof hearth_dtypes / sizeof *hearth_dtypes };
 
 /* Negative, zero or positive, as the first name comes before, is, or comes behind the second one. */
-HEARTH_FUNCTION int hearth_compare(const char* a, uint32_t a_bytes, const char* b, uint32_t b_bytes) {
+HEARTH_FUNCTION int hearth_compare(const char* a, uint32_t a_bytes, const char* b,
+                                   uint32_t b_bytes) {
     for (uint32_t i = 0; i < a_bytes && i < b_bytes; ++i)
         if (a[i] != b[i]) return (unsigned char)a[i] < (unsigned char)b[i] ? -1 : 1;
     return a_bytes == b_bytes ? 0 : a_bytes < b_bytes ? -1 : 1;
@@ -263,8 +236,9 @@ HEARTH_FUNCTION void hearth_add_tensor_type(hearth_text* text, uint32_t dtype, u
 }
 
 /* "BEFORE'NAME'BEHIND" */
-HEARTH_FUNCTION hearth_text hearth_say_name(hearth_c_error* error, const char* before, const char* name,
-                                            uint32_t name_bytes, const char* behind) {
+HEARTH_FUNCTION hearth_text hearth_say_name(hearth_c_error* error, const char* before,
+                                            const char* name, uint32_t name_bytes,
+                                            const char* behind) {
     hearth_text text = hearth_say(error, before);
     hearth_add_text(&text, "'");
     hearth_add(&text, name, name_bytes < 100 ? name_bytes : 100);
@@ -278,7 +252,8 @@ HEARTH_FUNCTION int hearth_is_inside(uint64_t offset, uint64_t size, uint64_t wh
 }
 
 /* The first element that is NaN or infinite, or -1. */
-HEARTH_FUNCTION int64_t hearth_not_finite(uint32_t dtype, const unsigned char* bytes, uint64_t size) {
+HEARTH_FUNCTION int64_t hearth_not_finite(uint32_t dtype, const unsigned char* bytes,
+                                          uint64_t size) {
     const uint32_t element = hearth_dtypes[dtype].bytes, mask = hearth_dtypes[dtype].exponent;
     if (mask == 0) return -1;
     for (uint64_t at = element; at <= size; at += element) {
@@ -287,8 +262,8 @@ HEARTH_FUNCTION int64_t hearth_not_finite(uint32_t dtype, const unsigned char* b
     }
     return -1;
 }
-HEARTH_FUNCTION hearth_c_result hearth_refuse_not_finite(hearth_c_error* error, const hearth_slot* slot,
-                                                         int64_t element) {
+HEARTH_FUNCTION hearth_c_result hearth_refuse_not_finite(hearth_c_error* error,
+                                                         const hearth_slot* slot, int64_t element) {
     hearth_text text = hearth_say_name(error, "", slot->name, slot->name_bytes, ": element ");
     hearth_add_number(&text, (uint64_t)element);
     hearth_add_text(&text, " is NaN or infinite");
@@ -296,12 +271,14 @@ HEARTH_FUNCTION hearth_c_result hearth_refuse_not_finite(hearth_c_error* error, 
 }
 
 /* Header, places and shapes: everything that the rest relies on. */
-HEARTH_FUNCTION hearth_c_result hearth_open_brain(const unsigned char* brain, uint64_t size, hearth_c_error* error) {
+HEARTH_FUNCTION hearth_c_result hearth_open_brain(const unsigned char* brain, uint64_t size,
+                                                  hearth_c_error* error) {
     const hearth_brain_header* const header = (const hearth_brain_header*)brain;
     if (brain == 0 || size < sizeof *header)
         return hearth_refuse_size(error, "the brain", brain == 0 ? 0 : size, sizeof *header);
     if ((uintptr_t)brain % 8 != 0)
-        return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT, "the brain's bytes are not 8-byte aligned");
+        return hearth_refuse(error, HEARTH_C_INVALID_ARGUMENT,
+                             "the brain's bytes are not 8-byte aligned");
     if (header->magic != hearth_brain_magic)
         return hearth_refuse(error, HEARTH_C_CORRUPT_DATA, "this is no Hearth brain");
     if (header->format_version == 0 || header->format_version > hearth_brain_version) {
@@ -317,9 +294,11 @@ HEARTH_FUNCTION hearth_c_result hearth_open_brain(const unsigned char* brain, ui
         hearth_add_number(&text, header->total_bytes);
         return HEARTH_C_CORRUPT_DATA;
     }
-    if (header->checksum != hearth_checksum(brain + hearth_brain_checksum_end, size - hearth_brain_checksum_end))
+    if (header->checksum !=
+        hearth_checksum(brain + hearth_brain_checksum_end, size - hearth_brain_checksum_end))
         return hearth_refuse(error, HEARTH_C_CORRUPT_DATA, "the brain's checksum does not match");
-    if (header->reserved != 0 || header->tensor_count > (size - sizeof *header) / sizeof(hearth_brain_tensor) ||
+    if (header->reserved != 0 ||
+        header->tensor_count > (size - sizeof *header) / sizeof(hearth_brain_tensor) ||
         !hearth_is_inside(header->texts_offset, header->texts_bytes, size) ||
         !hearth_is_inside(header->host_offset, header->host_bytes, size))
         return hearth_refuse(error, HEARTH_C_CORRUPT_DATA, "the brain's parts lie outside of it");
@@ -328,16 +307,17 @@ HEARTH_FUNCTION hearth_c_result hearth_open_brain(const unsigned char* brain, ui
     for (uint32_t i = 0; i < header->tensor_count; ++i) {
         const hearth_brain_tensor* const t = &tensors[i];
         int is_good = hearth_is_inside(t->name_offset, t->name_bytes, header->texts_bytes) &&
-                      t->kind <= hearth_kind_state && t->dtype < hearth_dtype_count && t->reserved == 0 &&
-                      t->rank <= 8 && t->per_row_mask == 0 && t->encoding <= hearth_delta &&
+                      t->kind <= hearth_kind_state && t->dtype < hearth_dtype_count &&
+                      t->reserved == 0 && t->rank <= 8 && t->per_row_mask == 0 &&
+                      t->encoding <= hearth_delta &&
                       hearth_is_inside(t->offset, t->stored_bytes, size);
         is_good = is_good && (t->encoding != hearth_raw || t->stored_bytes == t->bytes) &&
                   (t->encoding != hearth_parent || t->stored_bytes == 0);
         for (uint32_t d = 0; is_good && d < 8; ++d)
             is_good = t->counts[d] >= 0 && (d < t->rank || t->counts[d] == 0);
         if (is_good && i > 0)
-            is_good = hearth_compare(texts + t[-1].name_offset, t[-1].name_bytes, texts + t->name_offset,
-                                     t->name_bytes) < 0;
+            is_good = hearth_compare(texts + t[-1].name_offset, t[-1].name_bytes,
+                                     texts + t->name_offset, t->name_bytes) < 0;
         if (is_good) continue;
         hearth_text text = hearth_say(error, "the brain's tensor ");
         hearth_add_number(&text, i);
@@ -352,9 +332,10 @@ HEARTH_FUNCTION hearth_c_result hearth_match(const hearth_slot* slot, const hear
                                              const hearth_c_memory* memory, hearth_c_error* error) {
     const uint32_t size = hearth_dtypes[t->dtype].bytes;
     const int is_other = t->dtype != slot->dtype;
-    int fits = t->rank == slot->rank &&
-               (!is_other || (hearth_dtypes[t->dtype].is_float && hearth_dtypes[slot->dtype].is_float)) &&
-               t->bytes == slot->bytes / hearth_dtypes[slot->dtype].bytes * size;
+    int fits =
+        t->rank == slot->rank &&
+        (!is_other || (hearth_dtypes[t->dtype].is_float && hearth_dtypes[slot->dtype].is_float)) &&
+        t->bytes == slot->bytes / hearth_dtypes[slot->dtype].bytes * size;
     for (uint32_t d = 0; fits && d < slot->rank; ++d) fits = t->counts[d] == slot->counts[d];
     if (!fits) {
         hearth_text text = hearth_say_name(error, "", slot->name, slot->name_bytes, " is ");
@@ -364,20 +345,24 @@ HEARTH_FUNCTION hearth_c_result hearth_match(const hearth_slot* slot, const hear
         return HEARTH_C_MISMATCH;
     }
     if (t->kind != slot->kind) {
-        hearth_say_name(error, "", slot->name, slot->name_bytes, " is a param on one side and a state on the other");
+        hearth_say_name(error, "", slot->name, slot->name_bytes,
+                        " is a param on one side and a state on the other");
         return HEARTH_C_MISMATCH;
     }
     if (is_other && t->encoding >= hearth_parent) {
-        hearth_say_name(error, "", slot->name, slot->name_bytes, " is a difference of elements of another type");
+        hearth_say_name(error, "", slot->name, slot->name_bytes,
+                        " is a difference of elements of another type");
         return HEARTH_C_MISMATCH;
     }
-    if (is_other && t->encoding == hearth_packed && t->bytes > slot->bytes && memory->arena_bytes < t->bytes)
-        return hearth_refuse_size(error, "the arena, in which a packed tensor is narrowed,", memory->arena_bytes,
-                                  t->bytes);
+    if (is_other && t->encoding == hearth_packed && t->bytes > slot->bytes &&
+        memory->arena_bytes < t->bytes)
+        return hearth_refuse_size(error, "the arena, in which a packed tensor is narrowed,",
+                                  memory->arena_bytes, t->bytes);
     return HEARTH_C_OK;
 }
 
-HEARTH_FUNCTION int hearth_take_length(const unsigned char** in, const unsigned char* end, uint64_t* value) {
+HEARTH_FUNCTION int hearth_take_length(const unsigned char** in, const unsigned char* end,
+                                       uint64_t* value) {
     *value = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
         if (*in == end) return 0;
@@ -389,16 +374,17 @@ HEARTH_FUNCTION int hearth_take_length(const unsigned char** in, const unsigned 
 }
 
 /* Undoes the packing: runs of zeros and of bytes that follow, plane by plane; exclusive or with what is there. */
-HEARTH_FUNCTION int hearth_unpack(const unsigned char* in, uint64_t in_bytes, uint32_t element, unsigned char* out,
-                                  uint64_t out_bytes) {
+HEARTH_FUNCTION int hearth_unpack(const unsigned char* in, uint64_t in_bytes, uint32_t element,
+                                  unsigned char* out, uint64_t out_bytes) {
     const unsigned char* const end = in + in_bytes;
     const uint64_t count = out_bytes / element;
     uint64_t at = 0; /* of the planes' bytes, one plane behind the other */
     while (at < out_bytes) {
         uint64_t zeros, literals;
-        if (!hearth_take_length(&in, end, &zeros) || !hearth_take_length(&in, end, &literals)) return 0;
-        if (zeros > out_bytes - at || literals > out_bytes - at - zeros || literals > (uint64_t)(end - in) ||
-            zeros + literals == 0)
+        if (!hearth_take_length(&in, end, &zeros) || !hearth_take_length(&in, end, &literals))
+            return 0;
+        if (zeros > out_bytes - at || literals > out_bytes - at - zeros ||
+            literals > (uint64_t)(end - in) || zeros + literals == 0)
             return 0;
         at += zeros;
         for (; literals > 0; --literals, ++at) out[at % count * element + at / count] ^= *in++;
@@ -433,14 +419,16 @@ HEARTH_FUNCTION void hearth_store_float(uint32_t dtype, float value, unsigned ch
     memcpy(at, &word, hearth_dtypes[dtype].bytes);
 }
 
-HEARTH_FUNCTION hearth_c_result hearth_load_slot(const unsigned char* brain, const hearth_slot* slot,
-                                                 const hearth_brain_tensor* t, const hearth_c_memory* memory,
+HEARTH_FUNCTION hearth_c_result hearth_load_slot(const unsigned char* brain,
+                                                 const hearth_slot* slot,
+                                                 const hearth_brain_tensor* t,
+                                                 const hearth_c_memory* memory,
                                                  hearth_c_error* error) {
     unsigned char* const to = (unsigned char*)memory->weights + slot->offset;
     const int is_other = t->dtype != slot->dtype;
     /* Narrower elements lie at the end of their own place, and are widened from its beginning on. */
-    const unsigned char* decoded = t->bytes > slot->bytes ? (unsigned char*)memory->arena
-                                                          : to + (slot->bytes - t->bytes);
+    const unsigned char* decoded =
+        t->bytes > slot->bytes ? (unsigned char*)memory->arena : to + (slot->bytes - t->bytes);
     int is_good;
     if (is_other && t->encoding == hearth_raw) {
         decoded = brain + t->offset;
@@ -449,13 +437,16 @@ HEARTH_FUNCTION hearth_c_result hearth_load_slot(const unsigned char* brain, con
         is_good = hearth_decode(brain, t, hearth_first(slot, memory), (unsigned char*)decoded);
     }
     if (!is_good) {
-        hearth_say_name(error, "the brain's bytes of ", slot->name, slot->name_bytes, " are damaged");
+        hearth_say_name(error, "the brain's bytes of ", slot->name, slot->name_bytes,
+                        " are damaged");
         return HEARTH_C_CORRUPT_DATA;
     }
     if (is_other) {
-        const uint32_t from = hearth_dtypes[t->dtype].bytes, step = hearth_dtypes[slot->dtype].bytes;
+        const uint32_t from = hearth_dtypes[t->dtype].bytes,
+                       step = hearth_dtypes[slot->dtype].bytes;
         for (uint64_t i = 0; i < slot->bytes / step; ++i)
-            hearth_store_float(slot->dtype, hearth_load_float(t->dtype, decoded + i * from), to + i * step);
+            hearth_store_float(slot->dtype, hearth_load_float(t->dtype, decoded + i * from),
+                               to + i * step);
     }
     const int64_t lost = hearth_not_finite(slot->dtype, to, slot->bytes);
     return lost < 0 ? HEARTH_C_OK : hearth_refuse_not_finite(error, slot, lost);
@@ -481,11 +472,14 @@ HEARTH_FUNCTION const hearth_brain_tensor* hearth_find(const unsigned char* brai
     return 0;
 }
 /* The brain's tensor for a slot, by the slot's name or its alias; or null. */
-HEARTH_FUNCTION const hearth_brain_tensor* hearth_find_slot(const hearth_net* net, const unsigned char* brain,
+HEARTH_FUNCTION const hearth_brain_tensor* hearth_find_slot(const hearth_net* net,
+                                                            const unsigned char* brain,
                                                             uint32_t slot) {
-    const hearth_brain_tensor* t = hearth_find(brain, net->slots[slot].name, net->slots[slot].name_bytes);
+    const hearth_brain_tensor* t =
+        hearth_find(brain, net->slots[slot].name, net->slots[slot].name_bytes);
     for (uint32_t i = 0; t == 0 && i < net->alias_count; ++i)
-        if (net->aliases[i].slot == slot) t = hearth_find(brain, net->aliases[i].name, net->aliases[i].name_bytes);
+        if (net->aliases[i].slot == slot)
+            t = hearth_find(brain, net->aliases[i].name, net->aliases[i].name_bytes);
     return t;
 }
 /* The parent hash with the names that the brain has. */
@@ -493,14 +487,17 @@ HEARTH_FUNCTION uint64_t hearth_parent_hash(const hearth_net* net, const unsigne
     uint64_t hash = net->parent_hash;
     for (uint32_t i = 0; i < net->alias_count; ++i) {
         const hearth_slot* const slot = &net->slots[net->aliases[i].slot];
-        if (hearth_find(brain, slot->name, slot->name_bytes) == 0) hash += net->aliases[i].parent_change;
+        if (hearth_find(brain, slot->name, slot->name_bytes) == 0)
+            hash += net->aliases[i].parent_change;
     }
     return hash;
 }
 
 /* Compares if is_loading is 0, and loads what was compared if it is 1. */
-HEARTH_FUNCTION hearth_c_result hearth_walk_brain(const hearth_net* net, const hearth_c_memory* memory,
-                                                  const unsigned char* brain, int is_loading, hearth_c_error* error) {
+HEARTH_FUNCTION hearth_c_result hearth_walk_brain(const hearth_net* net,
+                                                  const hearth_c_memory* memory,
+                                                  const unsigned char* brain, int is_loading,
+                                                  hearth_c_error* error) {
     const hearth_brain_header* const header = (const hearth_brain_header*)brain;
     const hearth_brain_tensor* const tensors = (const hearth_brain_tensor*)(header + 1);
     const char* const texts = (const char*)brain + header->texts_offset;
@@ -522,17 +519,18 @@ HEARTH_FUNCTION hearth_c_result hearth_walk_brain(const hearth_net* net, const h
     for (uint32_t i = 0; i < header->tensor_count; ++i) {
         int is_known = 0;
         for (uint32_t s = 0; s < net->slot_count && !is_known; ++s)
-            is_known = net->slots[s].kind <= hearth_kind_state && hearth_find_slot(net, brain, s) == &tensors[i];
+            is_known = net->slots[s].kind <= hearth_kind_state &&
+                       hearth_find_slot(net, brain, s) == &tensors[i];
         if (is_known) continue;
-        hearth_say_name(error, "the network has no ", texts + tensors[i].name_offset, tensors[i].name_bytes,
-                        ", which the brain has");
+        hearth_say_name(error, "the network has no ", texts + tensors[i].name_offset,
+                        tensors[i].name_bytes, ", which the brain has");
         break;
     }
     return HEARTH_C_MISMATCH;
 }
 
-HEARTH_FUNCTION hearth_c_result hearth_load(const hearth_net* net, const hearth_c_memory* memory, const void* bytes,
-                                            size_t size, hearth_c_error* error) {
+HEARTH_FUNCTION hearth_c_result hearth_load(const hearth_net* net, const hearth_c_memory* memory,
+                                            const void* bytes, size_t size, hearth_c_error* error) {
     const unsigned char* const brain = (const unsigned char*)bytes;
     hearth_c_result result = hearth_check_memory(net, memory, 0, error);
     if (result == HEARTH_C_OK) result = hearth_check_cooked(net, memory, error);
@@ -550,8 +548,8 @@ HEARTH_FUNCTION hearth_c_result hearth_load(const hearth_net* net, const hearth_
         return HEARTH_C_MISMATCH;
     }
     const hearth_brain_tensor* const tensors = (const hearth_brain_tensor*)(header + 1);
-    const int is_of_parent =
-        header->parent_hash == net->parent_hash || header->parent_hash == hearth_parent_hash(net, brain);
+    const int is_of_parent = header->parent_hash == net->parent_hash ||
+                             header->parent_hash == hearth_parent_hash(net, brain);
     for (uint32_t i = 0; i < header->tensor_count; ++i)
         if (tensors[i].encoding >= hearth_parent && !is_of_parent) {
             hearth_text text = hearth_say(error, "the brain is a difference from parent ");
@@ -574,8 +572,9 @@ HEARTH_FUNCTION uint64_t hearth_aligned(uint64_t at) {
     return (at + hearth_brain_alignment - 1) / hearth_brain_alignment * hearth_brain_alignment;
 }
 
-HEARTH_FUNCTION hearth_c_result hearth_save(const hearth_net* net, const hearth_c_memory* memory, void* bytes,
-                                            size_t size, uint64_t needed, hearth_c_error* error) {
+HEARTH_FUNCTION hearth_c_result hearth_save(const hearth_net* net, const hearth_c_memory* memory,
+                                            void* bytes, size_t size, uint64_t needed,
+                                            hearth_c_error* error) {
     hearth_c_result result = hearth_check_memory(net, memory, 0, error);
     if (result != HEARTH_C_OK) return result;
     unsigned char* const brain = (unsigned char*)bytes;
@@ -623,11 +622,8 @@ HEARTH_FUNCTION hearth_c_result hearth_save(const hearth_net* net, const hearth_
         at += slot->bytes;
     }
     memcpy(brain, &header, sizeof header);
-    header.checksum = hearth_checksum(brain + hearth_brain_checksum_end, needed - hearth_brain_checksum_end);
+    header.checksum =
+        hearth_checksum(brain + hearth_brain_checksum_end, needed - hearth_brain_checksum_end);
     memcpy(brain, &header, sizeof header);
     return HEARTH_C_OK;
 }
-)C";
-}
-
-}  // namespace hearth
