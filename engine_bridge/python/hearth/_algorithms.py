@@ -33,7 +33,7 @@ from ._cook import cook_agents, cook_package
 from ._device import Device
 from ._environments import Batch, Outcome, Replayed, make_batch
 from ._library import HearthError
-from ._logs import Logs, ProgressBar
+from ._logs import Logs, ProgressBar, is_no
 from ._model import Model
 from ._policy import Policy
 from ._spaces import Action, Observation, batch, flat_mask, pick, space_from_json, space_to_json, without_key
@@ -544,7 +544,7 @@ class _Run:
         if self._checkpoint is not None and self._is_due(self._checkpoint_freq):
             model.save(self._checkpoint, exact=True)
         self._last = model.num_timesteps
-        return all([callback(model) is not False for callback in self._callbacks]) and goes_on
+        return not any([is_no(callback(model)) for callback in self._callbacks]) and goes_on
 
     def _note(self) -> str:
         returns = self._model.episode_returns

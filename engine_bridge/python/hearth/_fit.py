@@ -22,6 +22,7 @@ from . import _interface as c
 from ._cook import cook_network, cook_onnx
 from ._device import Device
 from ._library import HearthError, check, lib
+from ._logs import is_no
 from ._model import Array, Model, Package, read_bytes
 
 #: What `fit` takes as data: a `Dataset`, arrays (inputs, targets), or the path of a folder of images, .npz or CSV.
@@ -207,7 +208,7 @@ def _run(model: Model, train: Dataset, validation: Dataset | None, options: Mapp
 
     def after_epoch(_: Any, epoch: bytes) -> int:
         try:
-            return int(callback is None or callback(json.loads(epoch)) is not False)
+            return int(callback is None or not is_no(callback(json.loads(epoch))))
         except BaseException as error:  # goes on in fit's caller
             raised.append(error)
             return 0

@@ -19,12 +19,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from ._library import HearthError
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+
+def is_no(answer: Any) -> bool:
+    """Whether a callback has said False, as Python's or NumPy's bool: that of a comparison of arrays."""
+    return isinstance(answer, (bool, np.bool_)) and not answer
 
 
 def _crc_table() -> list[int]:

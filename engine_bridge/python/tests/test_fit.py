@@ -124,7 +124,7 @@ def test_a_run_is_logged_and_stopped_from_outside(device, halves, tmp_path):
     assert [line["type"] for line in lines[:2]] == ["run", "epoch"] and lines[-1]["type"] == "end"
     assert lines[-2]["text"] == "stopped by hearth watch"
     assert [line["at"] for line in lines[1:-2]] == list(range(1, len(result.history) + 1))
-    stopped = hearth.fit({"hidden_sizes": [8]}, halves, callback=lambda epoch: epoch["epoch"] < 3, device=device)
+    stopped = hearth.fit({"hidden_sizes": [8]}, halves, callback=lambda epoch: np.float64(epoch["epoch"]) < 3, device=device)
     assert stopped.end == "callback" and len(stopped.history) == 3
 
     def fails(epoch):
