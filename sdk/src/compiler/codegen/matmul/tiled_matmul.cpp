@@ -35,7 +35,7 @@ class TiledMatmul : MatmulBody {
         thread_m_ = w_.let("thread_m", thread_ / threads_n());
         thread_n_ = w_.let("thread_n", thread_ % threads_n());
         sums_ = w_.declare_array("sums", number_type(), static_cast<uint32_t>(tile_.tm * tile_.tn));
-        const Expr s = short_for("s", int64_t{tile_.tm} * tile_.tn);
+        const Expr s = w_.unrolled_for_("s", int64_t{tile_.tm} * tile_.tn);
         w_.assign(body_->element(sums_, s), zero());
         w_.end();
         const Expr k0 = w_.for_(
@@ -63,12 +63,6 @@ class TiledMatmul : MatmulBody {
     void roll() {
         if (is_rolled_) w_.keep_last_rolled();
     }
-    /// A loop over sums or factors, which are in registers once it is written out.
-    Expr short_for(const char* name, int64_t turns) {
-        if (!is_rolled_) return w_.unrolled_for_(name, turns);
-        return w_.for_(name, index(0), [&](Expr at) { return at < turns; });
-    }
-
     void copy_slice(size_t input, Expr k0) {
         const int bk = tile_.bk, size = extent(input);
         const bool is_along_k = is_k_contiguous(input);
@@ -93,7 +87,7 @@ class TiledMatmul : MatmulBody {
         roll();
         const Expr a = load_factors("a", 0, k, thread_m_, tile_.tm, threads_m());
         const Expr b = load_factors("b", 1, k, thread_n_, tile_.tn, threads_n());
-        const Expr i = short_for("i", tile_.tm), j = short_for("j", tile_.tn);
+        const Expr i = w_.unrolled_for_("i", tile_.tm), j = w_.unrolled_for_("j", tile_.tn);
         add_product(body_->element(sums_, i * tile_.tn + j), body_->element(a, i),
                     body_->element(b, j));
         end(3);
@@ -101,7 +95,7 @@ class TiledMatmul : MatmulBody {
 
     Expr load_factors(const char* name, size_t input, Expr k, Expr first, int count, int stride) {
         const Expr factors = w_.declare_array(name, number_type(), static_cast<uint32_t>(count));
-        const Expr i = short_for("i", count);
+        const Expr i = w_.unrolled_for_("i", count);
         w_.assign(body_->element(factors, i),
                   body_->element(slices_[input], k * (extent(input) + 1) + (first + i * stride)));
         w_.end();
@@ -111,7 +105,7 @@ class TiledMatmul : MatmulBody {
     /// Calls f(row, column, sum) in loops over the thread's sums.
     template <class F>
     void for_each_sum(const F& f) {
-        const Expr i = short_for("i", tile_.tm), j = short_for("j", tile_.tn);
+        const Expr i = w_.unrolled_for_("i", tile_.tm), j = w_.unrolled_for_("j", tile_.tn);
         f(thread_m_ + i * threads_m(), thread_n_ + j * threads_n(),
           body_->element(sums_, i * tile_.tn + j));
         end(2);
