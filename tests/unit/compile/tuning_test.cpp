@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 namespace hearth {
 namespace {
@@ -345,11 +346,15 @@ TEST(MatmulTiles, AKernelWithMatricesOfAWorkgroupTellsSo) {
     EXPECT_EQ(kernel.local_size[0], 128u);
     EXPECT_FALSE(shipped->program.kernels[0].needs_workgroup_matrices);
     // Scope Workgroup for left, right and sum (SPIR-V specification, "Scope <id>").
-    constexpr uint32_t kOpSpecConstant = 50, kWorkgroup = 2;
+    constexpr uint32_t kOpConstant = 43, kOpTypeCooperativeMatrix = 4456, kWorkgroup = 2;
+    std::map<uint32_t, uint32_t> constants;  // by id
     int scopes = 0;
-    for (size_t at = 5; at < kernel.spirv.size(); at += kernel.spirv[at] >> 16)
-        if ((kernel.spirv[at] & 0xffff) == kOpSpecConstant && kernel.spirv[at + 3] == kWorkgroup)
-            ++scopes;
+    for (size_t at = 5; at < kernel.spirv.size(); at += kernel.spirv[at] >> 16) {
+        const uint32_t op = kernel.spirv[at] & 0xffff;
+        if (op == kOpConstant) constants[kernel.spirv[at + 2]] = kernel.spirv[at + 3];
+        if (op == kOpTypeCooperativeMatrix)
+            scopes += constants.at(kernel.spirv[at + 3]) == kWorkgroup ? 1 : 0;
+    }
     EXPECT_EQ(scopes, 3);
 }
 
