@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Hyperparameters with the names, meanings and defaults of Stable-Baselines3 2.7 as those of Hearth's learners.
+"""Hyperparameters with the names, meanings and defaults of Stable-Baselines3 2.9 as those of Hearth's learners.
 
 docs/how-to/python_training.md has the table of what differs.
 """

@@ -405,6 +405,25 @@ def test_demonstrations_of_several_people_and_a_games_own_score(device):
             agents.report_score(float("nan"))
 
 
+def test_praise_teaches_which_choice_is_liked(device):
+    package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 2}], [{"name": "a", "kind": "discrete", "n": 3}],
+                                 n_agents=4, learner={"kind": "tamer", "credit_window": [1.0]}, device=device)
+    rng = np.random.default_rng(0)
+
+    def liked(seen):
+        return np.where(seen[:, 0] > 0, 2, 0)
+
+    with hearth.Agents(package, 4, device) as agents:
+        seen = rng.choice([-1, 1], (4, 2)).astype(np.float32)
+        actions = agents.decide(seen, exploration=0.3)
+        for _ in range(300):
+            praise = np.where(actions[:, 0] == liked(seen), 1.0, -1.0)
+            seen = rng.choice([-1, 1], (4, 2)).astype(np.float32)
+            actions = agents.decide(seen, rewards=praise, exploration=0.3, learning_budget_us=np.inf)
+        seen = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]], np.float32)
+        assert agents.decide(seen, exploration=0)[:, 0].tolist() == [0, 0, 2, 2]
+
+
 def test_snapshots_are_restored_and_loaded_by_opponents(device):
     package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 2}], [{"name": "a", "kind": "discrete", "n": 2}],
                                  n_agents=2, learner={"kind": "ppo", "n_steps": 4, "n_minibatches": 1}, device=device)
