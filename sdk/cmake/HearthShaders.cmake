@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
-# Embeds shaders/**/*.comp and *.glsl, and what precedes kernels in other languages (shaders/prelude), as text.
+# Embeds shaders/**/*.glsl, and what precedes kernels in other languages (shaders/prelude), as text.
 function(hearth_shader_texts output)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/shaders
-        ${PROJECT_SOURCE_DIR}/shaders/*.comp ${PROJECT_SOURCE_DIR}/shaders/*.glsl
+        ${PROJECT_SOURCE_DIR}/shaders/*.glsl
         ${PROJECT_SOURCE_DIR}/shaders/prelude/*)
     list(SORT files)
     set(entries "")

@@ -7,6 +7,8 @@
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/codegen/matmul/matmul_tiles.hpp"
 #include "compiler/ops/kernels/attention_tiles.hpp"
+#include "compiler/ops/kernels/conv_tiles.hpp"
+#include "compiler/ops/op_table.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/ops.hpp>
@@ -162,10 +164,12 @@ TEST(MatmulTilesOfDevices, OfFewRowsReadWeightsOnceOnGpusAndOfIntegersAreTiled) 
     }
 }
 
-/// The shipped variant of an operator's own kernel.
+/// The shipped tile of a convolution.
 std::string shipped(const KernelProblem& problem, const DeviceCaps& caps) {
-    const std::vector<std::string> variants = variants_of(problem, caps);
-    return variants.empty() ? "" : variants[0];
+    std::vector<TensorType> outputs;
+    EXPECT_TRUE(infer_types(*problem.op, problem.attrs, problem.inputs, outputs).ok());
+    const std::vector<ConvTile> tiles = conv_tiles({problem.attrs, problem.inputs, outputs, caps});
+    return tiles.empty() ? "" : to_string(tiles[0]);
 }
 
 TEST(ConvTilesOfDevices, OfAMiddlingLayerDifferFromTheSmallestToTheLargest) {

@@ -5,6 +5,8 @@
 // give what the interpreter gives, without races, stray accesses and reads of nothing.
 
 #include "compiler/codegen/kernel_problem.hpp"
+#include "compiler/ir/custom_kernel.hpp"
+#include "compiler/ops/kernels/conv_tiles.hpp"
 #include "support/random_tensor.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth::test {
@@ -49,6 +52,26 @@ const ConvCase kCases[] = {
     {"Deep", 1, 40, 9, {5, 6}, {3, 1}, {.pad_begin = {1, 0}}, {"tiled"}},
     {"ManyChannels", kBatch, 19, 17, {9, 12}, {3, 3}, {.pad_begin = {1, 0}}, {"tiled", "winograd"}},
     {"OneAxis", kBatch, 7, 9, {30}, {5}, {.strides = {2}, .pad_begin = {2}}, {"tiled"}},
+    {"MatricesOfManyPixels",
+     kBatch,
+     20,
+     19,
+     {13, 40},
+     {3, 3},
+     {.pad_begin = {1}},
+     {"matrix"},
+     DType::kF16},
+    {"MatricesStrided",
+     2,
+     5,
+     9,
+     {17, 21},
+     {3, 2},
+     {.strides = {2, 1}, .pad_begin = {1, 0}},
+     {"matrix", "slices"},
+     DType::kF16},
+    {"MatricesOfOneAxis", 1, 80, 21, {40}, {3}, {.pad_begin = {1}}, {"slices"}, DType::kF16},
+    {"MatricesOfOneTap", kBatch, 24, 40, {5, 9}, {1, 1}, {}, {"slices"}, DType::kF16},
     {"Depthwise",
      2,
      3,
@@ -59,9 +82,10 @@ const ConvCase kCases[] = {
      {"depthwise"}},
 };
 
-/// A GPU so small that few pixels occupy it.
-DeviceCaps small_gpu() {
-    DeviceCaps caps = gpu_caps();
+/// A GPU so small that few pixels occupy it; with matrix cores if the case is for them.
+DeviceCaps small_gpu(const ConvCase& c) {
+    const bool has_matrices = std::string_view(c.name).starts_with("Matrices");
+    DeviceCaps caps = has_matrices ? matrix_caps() : gpu_caps();
     caps.device_type = DeviceType::kOther;
     caps.compute_units = 1;
     caps.max_compute_shared_memory_size = 32 << 10;
@@ -90,7 +114,10 @@ TEST_P(ConvBodies, OfEachFamilyGiveWhatTheInterpreterGives) {
     const KernelProblem problem = kernel_problem(variant.graph, node, kCapacity);
     // The first and the last tile of each family.
     std::map<std::string, std::vector<std::string>> tiles;
-    for (const std::string& tile : variants_of(problem, small_gpu())) {
+    const DeviceCaps caps = small_gpu(c);
+    const NodeContext call(variant.graph, node, caps, kCapacity);
+    for (const ConvTile& of_call : conv_tiles(call.context)) {
+        const std::string tile = to_string(of_call);
         std::vector<std::string>& of_family = tiles[tile.substr(0, tile.find(' '))];
         if (of_family.size() > 1) of_family.pop_back();
         of_family.push_back(tile);
@@ -98,9 +125,8 @@ TEST_P(ConvBodies, OfEachFamilyGiveWhatTheInterpreterGives) {
     for (const std::string& family : c.families) {
         ASSERT_FALSE(tiles[family].empty()) << family;
         for (const std::string& tile : tiles[family]) {
-            std::vector<OpKernel> kernels =
-                kernels_of(variant, small_gpu(),
-                           {.rows_capacity = kCapacity, .variants = {{problem.key(), tile}}});
+            std::vector<OpKernel> kernels = kernels_of(
+                variant, caps, {.rows_capacity = kCapacity, .variants = {{problem.key(), tile}}});
             ASSERT_EQ(kernels.size(), 1u) << tile;
             const Status status =
                 run_kernel(*kernels[0].body, kernels[0].launch, kernels[0].operands);

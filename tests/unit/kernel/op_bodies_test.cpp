@@ -6,6 +6,7 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ops/kernels/attention_tiles.hpp"
+#include "compiler/ops/kernels/conv_tiles.hpp"
 #include "compiler/ops/kernels/gru_walk.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
@@ -27,6 +28,8 @@ bool is_a_body(const OpDef& op, const Variant& variant, const DeviceCaps& caps) 
             return !attention_tiles(variant.graph, n, caps, 64).empty();
         if (op.traits.walk != WindowWalk::kNone)
             return GruWalk::of_kernel(variant.graph, n, caps, 64).has_value();
+        if (op.traits.is_convolution)
+            return !conv_tiles(NodeContext(variant.graph, n, caps, 64).context).empty();
         return has_body(variant.graph, n, caps, 64);
     });
 }

@@ -193,6 +193,7 @@ struct OpTraits {
     bool is_concat = false;         ///< kInjective: the inputs one after another along `axis`
     bool repeats_windows = false;   ///< a view in which elements recur in overlapping windows
     bool has_filter = false;        ///< input 1 is the filter of a convolution
+    bool is_convolution = false;    ///< conv: the result from x and the filter
     bool is_random = false;         ///< the result is drawn from `key`, so it is not a constant
     bool unpacks_elements = false;  ///< the result is the elements that are packed into words
     bool is_partial_sum = false;    ///< adds up `parts` stretches of a sum, each on its own

@@ -4,10 +4,12 @@
 #include "compiler/codegen/kernel_family.hpp"
 
 #include "compiler/codegen/kernel_problem.hpp"
+#include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace hearth {
@@ -28,7 +30,8 @@ std::string to_string(const KernelChoice& choice) {
 }
 
 std::vector<KernelChoice> variants_of(const KernelFamily& family, const KernelTask& task) {
-    constexpr size_t kMostVariants = 8;   // each is compiled by the system's compiler
+    // On a CPU the system's compiler compiles each of them.
+    const size_t most = device_model(task.options.caps).keeps_bodies ? 8 : SIZE_MAX;
     constexpr double kWorthTrying = 1.5;  // times the least cost
     std::vector<std::pair<double, KernelChoice>> by_cost;
     for (const KernelChoice& choice : family.candidates(task))
@@ -37,8 +40,7 @@ std::vector<KernelChoice> variants_of(const KernelFamily& family, const KernelTa
     std::ranges::stable_sort(by_cost, {}, [](const auto& one) { return one.first; });
     std::vector<KernelChoice> variants;
     for (const auto& [cost, choice] : by_cost)
-        if (variants.empty() ||
-            (cost <= kWorthTrying * by_cost[0].first && variants.size() < kMostVariants))
+        if (variants.empty() || (cost <= kWorthTrying * by_cost[0].first && variants.size() < most))
             variants.push_back(choice);
     return variants;
 }

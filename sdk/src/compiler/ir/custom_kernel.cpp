@@ -7,14 +7,27 @@
 
 namespace hearth {
 
+namespace {
+
+std::vector<TensorType> types_of(const Graph& graph, std::span<const ValueId> values) {
+    std::vector<TensorType> types;
+    for (ValueId v : values) types.push_back({graph.value(v).dtype, graph.value(v).shape});
+    return types;
+}
+
+}  // namespace
+
+NodeContext::NodeContext(const Graph& graph, const Node& node, const DeviceCaps& caps,
+                         uint64_t rows_capacity, std::string_view variant)
+    : inputs_(types_of(graph, node.inputs)),
+      outputs_(types_of(graph, node.outputs)),
+      context{node.attrs, inputs_, outputs_, caps, rows_capacity, variant} {}
+
 std::optional<CustomKernel> custom_kernel_of(const Graph& graph, const Node& node,
                                              const DeviceCaps& caps, uint64_t rows_capacity,
                                              std::string_view variant) {
     if (node.op->kernel == nullptr) return std::nullopt;
-    std::vector<TensorType> inputs, outputs;
-    for (ValueId v : node.inputs) inputs.push_back({graph.value(v).dtype, graph.value(v).shape});
-    for (ValueId v : node.outputs) outputs.push_back({graph.value(v).dtype, graph.value(v).shape});
-    return node.op->kernel({node.attrs, inputs, outputs, caps, rows_capacity, variant});
+    return node.op->kernel(NodeContext(graph, node, caps, rows_capacity, variant).context);
 }
 
 bool has_body(const Graph& graph, const Node& node, const DeviceCaps& caps,

@@ -7,6 +7,7 @@
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ops/kernels/attention_tiles.hpp"
+#include "compiler/ops/kernels/conv_tiles.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 #include "compiler/ops/kernels/cpu_windows.hpp"
 #include "compiler/ops/kernels/gru_walk.hpp"
@@ -36,6 +37,10 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (has_depthwise_kernel(graph, node, options.caps) ||
         has_strip_kernel(graph, node, options.caps))
         return false;
+    if (node.op->traits.is_convolution && !model.keeps_bodies) {
+        const NodeContext of(graph, node, options.caps, options.max_batch_size);
+        return conv_tiles(of.context).empty();
+    }
     if (model.keeps_bodies)
         return !node.op->writes_in_place &&
                !has_body(graph, node, options.caps, options.max_batch_size);

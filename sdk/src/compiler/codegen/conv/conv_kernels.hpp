@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels of convolutions on CPUs, and of the windows of images that products read there.  On GPUs a convolution is the
-// operator's custom kernel (compiler/ops/kernels/conv_kernel.hpp), or a product over a view.
+// Kernels of convolutions on CPUs, and of the windows of images that products read there; gpu_conv_kernel.hpp has those
+// of GPUs.
 
 #pragma once
 

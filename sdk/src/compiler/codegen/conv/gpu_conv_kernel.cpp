@@ -41,6 +41,21 @@ Expr GpuConvKernel::load_four(size_t input, Expr i) {
     return access_.load_four(w_, node_.inputs[input], bound(i));
 }
 
+Expr GpuConvKernel::load_eight(size_t input, Expr i) {
+    const ValueId value = node_.inputs[input];
+    const Scalar first = bound(i);
+    const ScalarNode load = expressions_.read(value, {first, {}}).node();
+    const bool is_load = load.op == ScalarOp::kLoad && load.a == first.id;
+    const Dim count = graph_.values[is_load ? load.bits : value].shape.element_count();
+    const bool is_half = is_load && device_dtype(graph_.values[load.bits].dtype,
+                                                 options_.caps.narrow_storage()) == DType::kF16;
+    if (is_half && !count.is_batch && count.count % 8 == 0)
+        return body_->load_chunk(Chunk::kHalves, operand_(static_cast<ValueId>(load.bits)), i);
+    const Expr low = w_.let("low", access_.load_four(w_, value, first));
+    const Expr high = w_.let("high", access_.load_four(w_, value, bound(i + 4)));
+    return body_->join(Chunk::kHalves, low, high);
+}
+
 /// Of narrow elements others are read and not used: skipping them is faster, but not where a conversion follows the load,
 /// which then is waited for before the next one.
 Expr GpuConvKernel::load_x(Expr i, Expr condition) {
@@ -72,10 +87,14 @@ void GpuConvKernel::store(Scalar image, Expr out, Scalar y, Scalar x, Expr value
                   access_.store_place(node_, result, result_at(image, out, y, x), 0), value);
 }
 
-void GpuConvKernel::store_four(Scalar image, Expr out, Scalar y, Scalar x, Expr four) {
-    std::vector<Expr> elements;
-    for (int64_t i = 0; i < 4; ++i) elements.push_back(body_->chunk_element(four, index(i)));
+void GpuConvKernel::store_vector(Scalar image, Expr out, Scalar y, Scalar x,
+                                 std::span<const Expr> elements) {
     access_.store_vector(w_, node_, node_.outputs[0], result_at(image, out, y, x), elements);
+}
+
+Expr GpuConvKernel::shared_words(const char* name, int64_t length) {
+    return body_->global(name, LocalKind::kShared, ScalarType::kU32, static_cast<uint32_t>(length),
+                         Chunk::kFour);
 }
 
 Expr GpuConvKernel::shared(const char* name, int64_t length, Chunk chunk) {

@@ -20,6 +20,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace hearth {
@@ -65,11 +66,16 @@ class GpuConvKernel {
     /// Element `i` of an input, in the order of memory.
     Expr load(size_t input, Expr i);
     Expr load_four(size_t input, Expr i);
+    /// Eight f16 from element `i` on, a multiple of eight.
+    Expr load_eight(size_t input, Expr i);
     /// The same of x; zero where the condition does not hold.
     Expr load_x(Expr i, Expr condition);
     void store(Scalar image, Expr out, Scalar y, Scalar x, Expr value);
-    void store_four(Scalar image, Expr out, Scalar y, Scalar x, Expr four);
+    /// Four or eight neighbours.
+    void store_vector(Scalar image, Expr out, Scalar y, Scalar x, std::span<const Expr> elements);
     Expr shared(const char* name, int64_t length, Chunk chunk = Chunk::kOne);
+    /// Vectors of four words.
+    Expr shared_words(const char* name, int64_t length);
     Expr array(const char* name, int64_t length);
 
     /// A tile of pixels and one of output channels after the other, as many workgroups as there are taking them in turns.
@@ -83,6 +89,8 @@ class GpuConvKernel {
     Tiles open_tiles(int64_t of_image, int64_t tile, int64_t tile_out);
     void open_tile(Tiles& tiles);
     void close_tiles();
+    Expr across() const { return across_; }       ///< index of the group along pixels
+    Expr group_count() const { return groups_; }  ///< along pixels
 
     /// Windows of pixels: where in x the first element is; and a bit for each row, and behind those for each column, that
     /// is in x.
@@ -122,7 +130,7 @@ class GpuConvKernel {
   private:
     Coords<Scalar> result_at(Scalar image, Expr out, Scalar y, Scalar x);
 
-    Expr across_, groups_;  ///< index of the group along pixels, and their number
+    Expr across_, groups_;
     int64_t tile_ = 0;
 };
 
@@ -132,6 +140,10 @@ KernelDraft gpu_conv_tiled(const KernelTask& task, const ConvProblem& problem,
                            const ConvTile& tile);
 KernelDraft gpu_conv_winograd(const KernelTask& task, const ConvProblem& problem,
                               const ConvTile& tile);
+KernelDraft gpu_conv_matrix(const KernelTask& task, const ConvProblem& problem,
+                            const ConvTile& tile);
+KernelDraft gpu_conv_slices(const KernelTask& task, const ConvProblem& problem,
+                            const ConvTile& tile);
 KernelDraft gpu_conv_strips(const KernelTask& task, const ConvProblem& problem,
                             const ConvTile& tile);
 

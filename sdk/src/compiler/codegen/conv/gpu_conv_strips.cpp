@@ -197,7 +197,10 @@ class Strips : GpuConvKernel {
         w_.if_(exists);
         const Expr v = w_.let("v", sum(j, i));
         if (p_.count[1] % 4 == 0) {
-            store_four(image_at, o, y_at, x_at, v);
+            const Expr elements[] = {
+                body_->chunk_element(v, index(0)), body_->chunk_element(v, index(1)),
+                body_->chunk_element(v, index(2)), body_->chunk_element(v, index(3))};
+            store_vector(image_at, o, y_at, x_at, elements);
         } else {
             const Expr e = w_.unrolled_for_("e", 4);
             w_.if_(x + e < p_.count[1]);

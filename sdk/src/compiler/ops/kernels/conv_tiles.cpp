@@ -231,7 +231,7 @@ void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     }
 }
 
-// --- conv_matrix.comp ---
+// --- gpu_conv_matrix.cpp ---
 
 bool has_matrices(const ConvProblem& p, const DeviceCaps& caps) {
     return p.is_half && caps.cooperative_matrix != CooperativeMatrixExt::kNone &&
@@ -289,7 +289,7 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     }
 }
 
-// --- conv_slices.comp ---
+// --- gpu_conv_slices.cpp ---
 
 /// Depth per chunk: whole channels (or the full depth) and whole matrices; 0 if too much for the
 /// registers.
@@ -404,6 +404,18 @@ std::string_view name_of(ConvFamily family) {
     return kNames[static_cast<size_t>(family)];
 }
 
+bool suits(const KernelRuleContext& call) {
+    constexpr int64_t kMostTaps = 64, kMostSides = 32;
+    const Shape &x = call.shape(0), &w = call.shape(1);
+    const int64_t groups = call.attrs.integer("groups");
+    if (!is_floating(call.inputs[0].dtype) || (groups != 1 && groups != x[1].count)) return false;
+    if (x.rank() > 4) return false;
+    const List kernel = spatial_extents(w);
+    if (count_of(kernel) > kMostTaps || kernel[0] + kernel.back() > kMostSides) return false;
+    const auto rows = static_cast<int64_t>(call.max_batch_size);
+    return std::max(x.element_count(rows), call.outputs[0].shape.element_count(rows)) <= INT32_MAX;
+}
+
 }  // namespace
 
 std::string to_string(const ConvTile& t) {
@@ -438,6 +450,11 @@ std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& ca
                                  [&](const ConvTile& u) { return to_string(u) == to_string(t); }))
             unique.push_back(t);
     return unique;
+}
+
+std::vector<ConvTile> conv_tiles(const KernelRuleContext& call) {
+    if (device_model(call.caps).keeps_bodies || !suits(call)) return {};
+    return conv_candidates(ConvProblem(call), call.caps);
 }
 
 }  // namespace hearth

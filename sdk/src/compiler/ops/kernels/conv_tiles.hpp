@@ -43,7 +43,7 @@ struct ConvProblem {
     int64_t channels_by_four() const;
 };
 
-/// Kernels of compiler/codegen/conv; on matrix cores of shaders/conv.
+/// Kernels of compiler/codegen/conv.
 enum class ConvFamily : uint8_t {
     kTiled,      ///< any operands
     kStrips,     ///< few channels, large images
@@ -53,7 +53,7 @@ enum class ConvFamily : uint8_t {
     kDepthwise,  ///< one channel per group
 };
 
-/// Input channels that conv_matrix.comp stages at a time.
+/// Input channels that gpu_conv_matrix.cpp stages at a time.
 inline constexpr int64_t kConvMatrixChunk = 16;
 
 /// Parameters of gpu_conv_winograd.cpp: threads, blocks of 2 x 2 results and output channels per
@@ -86,5 +86,9 @@ std::string to_string(const ConvTile& tile);
 /// All variants that compute this convolution on this device, the shipped choice first. CPUs get
 /// only those with matrix cores, as GEMM over patches is faster there than the others.
 std::vector<ConvTile> conv_candidates(const ConvProblem& problem, const DeviceCaps& caps);
+
+/// The same of a call of the operator.  Empty if GPUs have no kernel for it, which is for one group of channels or one
+/// channel per group, and one or two spatial axes; then it is decomposed.
+std::vector<ConvTile> conv_tiles(const KernelRuleContext& call);
 
 }  // namespace hearth

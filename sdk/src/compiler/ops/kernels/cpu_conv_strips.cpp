@@ -161,7 +161,8 @@ bool has_conv_kernel(DType dtype, const DeviceCaps& caps) {
 }
 
 bool has_strip_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps) {
-    if (node.op->name != "conv" || !has_conv_kernel(graph.values[node.inputs[0]].dtype, caps))
+    if (!node.op->traits.is_convolution ||
+        !has_conv_kernel(graph.values[node.inputs[0]].dtype, caps))
         return false;
     const ConvExtents conv(graph, node);
     if (std::ranges::any_of(conv.count, [](int64_t n) { return n == 0; }) || conv.in_each == 0)

@@ -60,7 +60,8 @@ CpuWindows windows_of_unfold(const Graph& graph, const Node& node, const DeviceC
 }
 
 bool has_depthwise_kernel(const Graph& graph, const Node& node, const DeviceCaps& caps) {
-    if (node.op->name != "conv" || graph.values[node.inputs[0]].dtype != DType::kF32) return false;
+    if (!node.op->traits.is_convolution || graph.values[node.inputs[0]].dtype != DType::kF32)
+        return false;
     const Shape& w = input_shape(graph, node, 1);
     if (input_shape(graph, node, 0).rank() > 4 || !w[1].is_one() ||
         count_of(spatial_extents(w)) > kMostTaps)

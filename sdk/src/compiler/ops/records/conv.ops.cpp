@@ -10,14 +10,13 @@
 //     conv_transpose  x from y and w: the transposed convolution, and the gradient by x
 //     conv_weights    w from x and y: the gradient by w
 //
-// GPUs have kernels for the first (conv_kernel.hpp).  Without a kernel, and for the others, the
+// GPUs have kernels for the first (conv_tiles.hpp).  Without a kernel, and for the others, the
 // decomposition depends on the shape.  Usually it is implicit GEMM: a matrix product with a view of
 // patches as one operand; the kernel reads x while it fills its tile and never stores the patches
 // (Chellapilla et al., "High Performance Convolutional Neural Networks for Document Processing",
 // 2006; implicit form: Chetlur et al., "cuDNN", 2014).  Where groups leave too little for a tile,
 // it is a plain loop per element.
 
-#include "compiler/ops/kernels/conv_kernel.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 #include "compiler/ops/onnx/conv_onnx.hpp"
 #include "compiler/ops/onnx/onnx_export.hpp"
@@ -501,13 +500,12 @@ constinit const OpDef kOps[] = {
         .inputs = {{"x", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
         .op_class = OpClass::kKernel,
-        .traits = {.has_filter = true},
+        .traits = {.has_filter = true, .is_convolution = true},
         .infer = [](InferContext& call) -> Status {
             return infer_conv<conv_from_xw, &Conv::y>(call, "x", "w");
         },
         .reference = reference<Role::kY, conv_from_xw>,
         .decompose = one<decompose_conv>,
-        .kernel = conv_kernel,
         .vjp = [](VjpContext& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), x = v.in(0), w = v.in(1);
             return {conv_node("conv_transpose", g, w, v.attrs, x.shape()),
