@@ -212,10 +212,10 @@ constexpr ExpressionInstruction kExpressions[] = {
      }},
     {.kind = ExprKind::kMultiplyAdd,
      .name = "multiply add",
-     .meaning = "a * b + c with one rounding: of numbers, of fours by element, or of fragments as "
-                "a matrix product",
+     .meaning = "a * b + c with one rounding: of numbers, of threes and fours by element, or of "
+                "fragments as a matrix product",
      .in = {Takes::kSameFloats, Takes::kSameFloats, Takes::kSameFloats},
-     .gives = {Chunk::kOne, Chunk::kFour, Chunk::kSums},
+     .gives = {Chunk::kOne, Chunk::kThree, Chunk::kFour, Chunk::kSums},
      .evaluate = [](const ExprNode&, uint32_t i, const In& in) -> uint64_t {
          return multiply_add(in(0, i), in(1, i), in(2, i));
      }},

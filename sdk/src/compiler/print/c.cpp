@@ -772,7 +772,7 @@ class CPrinter final : CLikePrinter {
                 return expression(n.in[0]);
             case ExprKind::kMultiplyAdd:
                 if (n.chunk == Chunk::kOne) return "hearth_multiply_add(" + list(n.in) + ")";
-                if (n.chunk == Chunk::kFour) return "hearth_multiply_add_four(" + list(n.in) + ")";
+                if (!is_fragment(n.chunk)) return "hearth_multiply_add_four(" + list(n.in) + ")";
                 break;
             case ExprKind::kCall:
                 if (meets_[n.bits]) fail("a function with barriers within an expression");

@@ -140,7 +140,7 @@ void GruSteps::sums_forward() {
     if (walk_.held) {
         const Expr k = writer_.unrolled_for_("k", each);
         const Expr state = place(kStates, from) + lesser(begin + k, index(hidden - 1));
-        writer_.accumulate(sum, body_.scale(body_.element(held_, k), shared(state)));
+        add_product(sum, body_.element(held_, k), shared(state));
         writer_.end();
     } else {
         const Expr column = writer_.for_(
@@ -150,7 +150,7 @@ void GruSteps::sums_forward() {
         const Expr line = writer_.let("line", gate * hidden + e % hidden);
         writer_.assign(at(lines, gate), read_weight(kGruWeight, line, column));
         writer_.end();
-        writer_.accumulate(sum, body_.scale(lines, shared(place(kStates, from) + column)));
+        add_product(sum, lines, shared(place(kStates, from) + column));
         writer_.end();
     }
     const Expr gate = each_gate(3);
@@ -331,14 +331,14 @@ void GruSteps::sums_backward() {
     const auto line_at = [&](Expr line) { return shared(place(kLines, from) + line); };
     if (walk_.held) {
         const Expr k = writer_.unrolled_for_("k", each);
-        writer_.accumulate(
-            sum, body_.element(held_, k) * line_at(lesser(begin + k, index(3 * hidden - 1))));
+        add_product(sum, body_.element(held_, k),
+                    line_at(lesser(begin + k, index(3 * hidden - 1))));
     } else {
         const Expr column = writer_.let("column", e % hidden);
         const Expr line = writer_.for_("line", begin, [&](Expr next) {
             return next < lesser(begin + each, index(3 * hidden));
         });
-        writer_.accumulate(sum, read_weight(kGruBackWeight, line, column) * line_at(line));
+        add_product(sum, read_weight(kGruBackWeight, line, column), line_at(line));
     }
     writer_.end();
     put_shared(place(kBackwardSums, e), sum);

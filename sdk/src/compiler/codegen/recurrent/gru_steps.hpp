@@ -48,6 +48,11 @@ class GruSteps {
     virtual void put_shared(Expr i, Expr value) = 0;
 
     Expr index(int64_t value) const { return body_.index(value); }
+    /// sum += a * b, in one rounding where the device has that; b: a number for each element of a.
+    void add_product(Expr sum, Expr a, Expr b) {
+        const Expr factor = a.chunk() == Chunk::kOne ? b : body_.fill(a.chunk(), b);
+        writer_.assign(sum, body_.multiply_add(a, factor, sum));
+    }
     Expr number(double value) const { return body_.constant(value, ScalarType::kF32); }
 
     const GruWalk walk_;
