@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What an agent sees and what it chose, drawn over the game's picture with Dear ImGui by the names and
+// Draws what an agent sees and chose over the game's picture with Dear ImGui, by the names and
 // kinds of its fields (hearth_agents_get_field): positions, directions, rays, the members of sets that
 // are there, masked options, the chosen action, and the critic's value. Two files to add to a game.
 //

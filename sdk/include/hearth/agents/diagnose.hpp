@@ -80,6 +80,8 @@ inline constexpr double kEqualReturns = 1e-4;
 /// Relative change of weights by an optimizer step: a hundredth of the smallest that learns within
 /// minutes, 1e-4.
 inline constexpr double kMinUpdateRatio = 1e-6;
+/// One snapshot that is restored may be an accident of the game, three are a pattern.
+inline constexpr double kMinRollbacks = 3;
 /// Rewards dropped after the end of an episode: more than in every other episode is no accident.
 inline constexpr double kAfterEndPerEpisode = 0.5, kMinAfterEnd = 8;
 
@@ -284,6 +286,13 @@ inline void check_policy(const Run& run, Findings& found) {
 }
 
 inline void check_optimizer(const Run& run, Findings& found) {
+    // A snapshot takes its counters along, so that these runs never have many samples.
+    if (const double rollbacks = run.last("rollbacks"); rollbacks >= kMinRollbacks)
+        found.push_back({"rolls_back",
+                         "the learner went back to an earlier snapshot " + number(rollbacks) +
+                             " times, because no optimizer step was accepted for a while",
+                         "lower learning_rate; check rewards and observations for very large "
+                         "values"});
     if (!run.has_samples()) return;
     const double kl = run.share("skipped_kl", "gradient_steps");
     if (kl >= kSkippedShare)
@@ -304,7 +313,17 @@ inline void check_optimizer(const Run& run, Findings& found) {
                              number(run.last("skipped_non_finite")) + " steps",
                          "lower learning_rate; check observations and rewards for very large "
                          "values"});
-    const double ratio = run.median("update_to_weight_ratio", 3);
+    if (run.last("gradient_steps") + run.last("skipped_kl") + run.last("skipped_ratio") +
+            run.last("skipped_non_finite") ==
+        0)
+        found.push_back({"never_learned",
+                         "no optimizer step in " + number(run.last("samples")) + " samples",
+                         "lower n_steps or learning_starts, of which a rollout or a first batch is "
+                         "made, or raise learning_budget_us"});
+    // The curve of a learning rate of 0 is 0 throughout, and has no median.
+    const bool stands_still =
+        !run.points("update_to_weight_ratio").empty() && run.last("update_to_weight_ratio") == 0;
+    const double ratio = stands_still ? 0 : run.median("update_to_weight_ratio", 3);
     if (ratio < kMinUpdateRatio && run.last("gradient_steps") >= kMinGradientSteps)
         found.push_back(
             {"steps_too_small",
