@@ -128,7 +128,12 @@ std::pair<float, float> direction_of(const hearth_agents_field& field, const flo
 
 void print(const char* name, const ImVec4& color, const char* text) {
     ImGui::TextColored(kDim, "%s", name);
-    ImGui::SameLine(150);
+    // Longer names have their values below them.
+    const float column = 10 * ImGui::GetFontSize();
+    if (ImGui::CalcTextSize(name).x < column - ImGui::GetFontSize())
+        ImGui::SameLine(column);
+    else
+        ImGui::SetCursorPosX(column);
     ImGui::PushTextWrapPos(0);
     ImGui::TextColored(color, "%s", text);
     ImGui::PopTextWrapPos();
@@ -239,7 +244,7 @@ void AgentView::draw_table(const char* title, hearth_agent agent,
                            std::optional<float> value) const {
     // Clear of the panel, which ImGui puts at the upper left.
     ImGui::SetNextWindowPos({440, 60}, ImGuiCond_FirstUseEver);
-    ImGui::SetNextWindowSize({360, 0}, ImGuiCond_FirstUseEver);
+    ImGui::SetNextWindowSize({26 * ImGui::GetFontSize(), 0});  // as high as its content
     if (ImGui::Begin(title)) {
         const float* const observation = hearth_agents_observation(agents_, agent);
         const float* const action = hearth_agents_action(agents_, agent);

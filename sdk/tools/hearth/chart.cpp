@@ -111,7 +111,7 @@ std::vector<Point> smoothed(std::span<const Point> points, double keep) {
 
 std::string number_text(double value) {
     const double size = std::abs(value);
-    if (size >= 1e5 && size < 1e15) {
+    if (size >= 1e4 && size < 1e15) {
         constexpr std::array<std::pair<double, const char*>, 3> kSuffixes = {
             {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
         for (const auto& [unit, suffix] : kSuffixes)
@@ -193,13 +193,13 @@ std::string summary_text(const RunLog& log, std::optional<double> bar) {
     std::string text =
         "Is it learning? " + agents::learning_text(agents::course_of(returns), false);
     if (!returns.empty())
-        text += "   How good? " +
+        text += "  How good? " +
                 agents::quality_text(returns.back(),
                                      bar.value_or(std::numeric_limits<double>::quiet_NaN()));
-    text += "   What does it cost? ";
+    text += "  At what cost? ";
     if (const double us = last("minibatch_us_p95"); us > 0)
-        text += fmt::format("{} ms of GPU a learning step, ", agents::short_number(us / 1e3));
-    return text + fmt::format("{} decisions so far", agents::short_number(last("samples")));
+        text += fmt::format("{} ms of GPU a step, ", agents::short_number(us / 1e3));
+    return text + fmt::format("{} decisions", agents::short_number(last("samples")));
 }
 
 Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,

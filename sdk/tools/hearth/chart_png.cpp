@@ -212,7 +212,9 @@ void draw_chart(Picture& picture, const Chart& chart, Pixel at) {
     if (chart.bar)
         picture.polyline({{low.x, y_of(*chart.bar)}, {high.x, y_of(*chart.bar)}}, kBar, 2);
     for (const double tick : chart.x.ticks)
-        picture.text(number_text(tick), {x_of(tick), low.y + 19}, kDim, Align::kMiddle);
+        // The last one stays within the panel.
+        picture.text(number_text(tick), {x_of(tick), low.y + 19}, kDim,
+                     x_of(tick) > high.x - 24 ? Align::kEnd : Align::kMiddle);
     double free_from = low.x;
     for (const Event& event : chart.events) {
         const double x = x_of(event.at);

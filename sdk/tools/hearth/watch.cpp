@@ -130,11 +130,10 @@ Status write_pictures(const std::vector<RunLogFile>& files, const Options& optio
     for (const RunLogFile& file : files) {
         const std::string name = path_of(file.path()).filename().string();
         title += (title.empty() ? "" : ", ") + name;
-        subtitle += (subtitle.empty() ? "" : " | ") +
+        const std::string summary = summary_text(file.log(), options.bar);
+        subtitle += (subtitle.empty() ? "" : " | ") + summary + (summary.empty() ? "" : "   ") +
                     (file.log().program().empty() ? "" : file.log().program() + ": ") +
                     counts_text(file) + ", by " + file.log().unit();
-        if (const std::string summary = summary_text(file.log(), options.bar); !summary.empty())
-            subtitle += "; " + summary;
         if (!file.log().observations().empty()) subtitle += "; " + observations_text(file.log());
     }
     std::vector<Chart> charts;

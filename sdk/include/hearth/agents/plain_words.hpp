@@ -80,11 +80,11 @@ inline std::string short_number(double value) {
     constexpr struct {
         double size;
         const char* suffix;
-    } kSuffixes[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}};
+    } kSuffixes[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
     char text[32];
     for (const auto& [size, suffix] : kSuffixes)
         if (std::abs(value) >= size && std::abs(value) < 1e15) {
-            std::snprintf(text, sizeof text, "%.3g%s", value / (size == 1e4 ? 1e3 : size), suffix);
+            std::snprintf(text, sizeof text, "%.3g%s", value / size, suffix);
             return text;
         }
     std::snprintf(text, sizeof text, "%.3g", value);
