@@ -324,7 +324,8 @@ class Watch {
         if (list_width > 0) draw_list(list_width);
         draw_chart(list_width);
         put(LINES - 1, 0, COLS - 1,
-            "q quit  up/down metric  +- zoom  left/right back  a all  l log  s smooth  d more  P F X "
+            "q quit  up/down metric  +- zoom  left/right back  a all  l log  s smooth  d more  P F "
+            "X "
             "pause, freeze, stop",
             A_DIM);
         refresh();

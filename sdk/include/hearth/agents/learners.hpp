@@ -162,7 +162,7 @@ struct Ppo {
     /// heads.  Observations of entities are not looked at.
     Hyperparameter rnd_coef = 0;
     int64_t rnd_size = 64;  ///< width of both networks' layers and outputs
-    double gamma = 0.99;  ///< a reward counts half after 69 decisions; more for later ones
+    double gamma = 0.99;    ///< a reward counts half after 69 decisions; more for later ones
     double gae_lambda = 0.95;
     double vf_coef = 0.25;     ///< coefficient of the squared error
     double clip_range_vf = 0;  ///< as ppo_value_loss; 0: off
