@@ -117,11 +117,6 @@ GpuConvKernel::Tiles GpuConvKernel::open_tiles(int64_t of_image, int64_t tile, i
     tiles.count = w_.let("count", hearth::count_of(all, *body_));
     groups_ = all.is_batch ? w_.let("groups", (tiles.count + (each - 1)) / each)
                            : index(parts_of(all.count, each));
-    const Expr item = w_.for_(
-        "item", body_->workgroup(), [&](Expr at) { return at < groups_ * out_tiles; },
-        body_->workgroups());
-    tiles.first_out = out_tiles == 1 ? index(0) : w_.let("first_out", item / groups_ * tile_out);
-    across_ = out_tiles == 1 ? item : w_.let("across", item % groups_);
     // Not fewer than the groups, rounded up, of any number of rows.
     const auto outs = static_cast<uint64_t>(out_tiles), part = static_cast<uint64_t>(each);
     if (all.is_batch)
@@ -129,6 +124,19 @@ GpuConvKernel::Tiles GpuConvKernel::open_tiles(int64_t of_image, int64_t tile, i
                  static_cast<uint32_t>(each)};
     else
         grid_ = {{outs * static_cast<uint64_t>(parts_of(all.count, each)), 0}, 1};
+    const uint64_t workgroups = grid_.work.at(options_.rows_capacity) / grid_.tile + 1;
+    const uint64_t most = options_.caps.max_compute_work_group_count_x;
+    items_each_ = workgroups / most + 1;
+    grid_.tile *= static_cast<uint32_t>(items_each_);
+    const auto exists = [&](Expr item) { return item < groups_ * out_tiles; };
+    Expr item = body_->workgroup();
+    // A loop of one turn costs 4 to 14 % on an H200.
+    if (items_each_ == 1)
+        w_.if_(exists(item));
+    else
+        item = w_.for_("item", item, exists, body_->workgroups());
+    tiles.first_out = out_tiles == 1 ? index(0) : w_.let("first_out", item / groups_ * tile_out);
+    across_ = out_tiles == 1 ? item : w_.let("across", item % groups_);
     return tiles;
 }
 
@@ -139,7 +147,7 @@ void GpuConvKernel::open_tile(Tiles& tiles) {
 
 void GpuConvKernel::close_tiles() {
     w_.end();
-    if (body_requirements(*body_).shared_bytes > 0) w_.barrier();
+    if (items_each_ > 1 && body_requirements(*body_).shared_bytes > 0) w_.barrier();
     w_.end();
 }
 
@@ -204,10 +212,6 @@ KernelDraft GpuConvKernel::finish(const char* name, int64_t threads) {
     body_->threads = static_cast<uint32_t>(threads);
     set_body(kernel, body_);
     kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
-    // Of workgroups beyond the device's limit each takes several items.
-    const uint64_t groups = grid_.work.at(options_.rows_capacity) / grid_.tile + 1;
-    const uint64_t most = options_.caps.max_compute_work_group_count_x;
-    grid_.tile *= static_cast<uint32_t>(groups / most + 1);
     kernel.grid[0] = grid_;
     kernel.flops = static_cast<uint64_t>(2 * p_.pixels * p_.out *
                                          (p_.is_depthwise() ? p_.taps() : p_.depth()));
