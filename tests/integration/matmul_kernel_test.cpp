@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 namespace hearth::test {
 namespace {
@@ -30,7 +31,11 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
         const auto compiled = compile_graphs({product.graph}, options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         ASSERT_EQ(compiled->program.kernels.size(), 1u);
-        EXPECT_NE(compiled->program.kernels[0].source.find(mark), std::string::npos) << mark;
+        const std::string& source = compiled->program.kernels[0].source;
+        // On the largest devices sums of stretches have memory of their own.
+        const bool is_split = mark == std::string_view(kSplit) &&
+                              source.find("shared vec4 of_stretch") != std::string::npos;
+        EXPECT_TRUE(is_split || source.find(mark) != std::string::npos) << mark;
         NamedTensors weights;
         const auto expected = interpret(compiled->graphs[0], product.inputs, weights, 1);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
