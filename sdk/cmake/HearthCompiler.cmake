@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
 # The compiler column: hearth::compiler, and hearth::import on top of it.  It never includes Vulkan.
-find_package(Threads REQUIRED)  # glslang names it and does not look for it
-find_package(glslang REQUIRED)
+if(HEARTH_GLSL)
+    find_package(Threads REQUIRED)  # glslang names it and does not look for it
+    find_package(glslang REQUIRED)
+elseif(HEARTH_TESTS)
+    message(FATAL_ERROR "HEARTH_GLSL=OFF: tests have kernels in GLSL; set HEARTH_TESTS=OFF, too")
+endif()
 include(HearthOps)
 include(HearthShaders)
 
@@ -27,8 +31,12 @@ foreach(folder IN LISTS folders)
     list(APPEND compiler_objects $<TARGET_OBJECTS:${target}>)
 endforeach()
 
-# They link glslang and protobuf for the sake of their headers; who links the libraries is below.
-target_link_libraries(hearth_compiler_codegen PRIVATE glslang::SPIRV)
+# It links glslang for the sake of its headers; who links the library is below.
+if(HEARTH_GLSL)
+    target_link_libraries(hearth_compiler_codegen PRIVATE glslang::SPIRV)
+    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/src/compiler/codegen/glsl_compiler.cpp
+        TARGET_DIRECTORY hearth_compiler_codegen PROPERTIES COMPILE_DEFINITIONS HEARTH_HAS_GLSLANG)
+endif()
 
 set(op_table ${CMAKE_CURRENT_BINARY_DIR}/generated/op_table.gen.cpp)
 hearth_op_table(${op_table})
@@ -41,8 +49,11 @@ target_sources(hearth_compiler_shaders PRIVATE ${shader_texts})
 add_library(hearth_compiler STATIC ${compiler_objects})
 add_library(hearth::compiler ALIAS hearth_compiler)
 target_include_directories(hearth_compiler PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
-target_link_libraries(hearth_compiler PUBLIC hearth::runtime PRIVATE
-    glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
+target_link_libraries(hearth_compiler PUBLIC hearth::runtime)
+if(HEARTH_GLSL)
+    target_link_libraries(hearth_compiler PRIVATE
+        glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
+endif()
 
 if(HEARTH_IMPORT)
     # Debian's package files for ONNX name a library that no package has, so it is found by hand.

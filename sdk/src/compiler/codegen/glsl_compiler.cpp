@@ -3,6 +3,8 @@
 
 #include "compiler/codegen/glsl_compiler.hpp"
 
+#if defined(HEARTH_HAS_GLSLANG)
+
 #include <glslang/Public/ResourceLimits.h>
 #include <glslang/Public/ShaderLang.h>
 #include <glslang/SPIRV/GlslangToSpv.h>
@@ -12,6 +14,10 @@
 #include <string_view>
 
 namespace hearth {
+
+bool has_glsl_compiler() {
+    return true;
+}
 
 namespace {
 
@@ -71,3 +77,22 @@ Result<std::vector<uint32_t>> compile_glsl(const std::string& source, const std:
 }
 
 }  // namespace hearth
+
+#else
+
+namespace hearth {
+
+bool has_glsl_compiler() {
+    return false;
+}
+
+Result<std::vector<uint32_t>> compile_glsl(const std::string& /*source*/, const std::string& name,
+                                           uint32_t /*newest_spirv*/) {
+    return unsupported("kernel " + name +
+                       " is written as GLSL, which this build does not compile; write it as a body "
+                       "(hearth/kernel.hpp), or build with -D HEARTH_GLSL=ON (needs glslang)");
+}
+
+}  // namespace hearth
+
+#endif

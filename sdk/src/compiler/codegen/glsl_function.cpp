@@ -577,6 +577,7 @@ class RowFunctionWriter {
 Result<GlslFunction> glsl_function(const Graph& graph, const Program& program,
                                    const std::string& name) {
     HEARTH_ASSIGN(GlslFunction made, RowFunctionWriter(graph, program, name).run());
+    if (!has_glsl_compiler()) return made;
     // Names may be words of GLSL, which its compiler knows best.
     const Result<std::vector<uint32_t>> compiled = compile_glsl(
         "#version 450\n" + made.text + "layout(local_size_x = 1) in;\nvoid main() {}\n", name);
