@@ -5,9 +5,11 @@
 
 #include "compiler/kernel/decompositions.hpp"
 
+#include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
 #include "compiler/kernel/writer.hpp"
+#include "compiler/print/glsl.hpp"
 #include "compiler/reference/run_kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -200,6 +202,21 @@ TEST(Decompositions, DivideToTheNearestFloat) {
         EXPECT_EQ(steps_between(static_cast<float>(memory[2].tensor.get(i)), expected), 0)
             << a[i] << " / " << b[i];
     }
+}
+
+TEST(Decompositions, CompileAsTheFunctionsOfKernelsInGlsl) {
+    std::string source = "#version 450\n" + print_glsl_math() +
+                         "layout(binding = 0) buffer B { float at[]; } b;\nvoid main() {\n";
+    for (const char* name : {"tanh", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+                             "asinh", "acosh", "atanh", "erf"})
+        source += "    b.at[0] = hearth_" + std::string(name) + "(b.at[0]);\n";
+    for (const char* name : {"pow", "fmod", "atan2", "min", "max"})
+        source += "    b.at[0] = hearth_" + std::string(name) + "(b.at[0], b.at[1]);\n";
+    source +=
+        "    b.at[2] = float(hearth_to_int(b.at[0]) + hearth_ipow(3, "
+        "hearth_to_int(b.at[1])));\n}\n";
+    const auto compiled = compile_glsl(source, "math");
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
 }
 
 }  // namespace

@@ -534,7 +534,7 @@ class RowFunctionWriter {
         if (needs.rounding)
             text += guarded("HEARTH_NARROW_GLSL", shader_text("common/narrow.glsl"));
         if (needs.rounding || needs.functions || needs.random)
-            text += guarded("HEARTH_MATH_GLSL", shader_text("common/math.glsl"));
+            text += guarded("HEARTH_MATH_GLSL", print_glsl_math());
         text += "layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer " +
                 name_ + "_weights { uint at[]; };\n";
         for (size_t i = 0; i < tables_.size(); ++i) {

@@ -83,7 +83,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     if (needs.random) text += shader_text("common/philox.glsl");
     if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
     if (needs.matrices) text += shader_text("common/halves.glsl");
-    if (needs.functions) text += shader_text("common/math.glsl");
+    if (needs.functions) text += print_glsl_math();
     if (is_wide) text += shader_text("common/int64.glsl");
     GlslOptions print{
         .divides_exactly = !kernel.may_divide_inexactly && kExactDivision.is_needed(caps),

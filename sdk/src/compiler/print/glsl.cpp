@@ -4,10 +4,12 @@
 #include "compiler/print/glsl.hpp"
 
 #include "compiler/ir/scalar_operands.hpp"
+#include "compiler/kernel/decompositions.hpp"
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/glsl_elements.hpp"
 #include "compiler/print/glsl_expressions.hpp"
 #include "compiler/print/glsl_regions.hpp"
+#include "compiler/shaders/shader_text.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -21,7 +23,10 @@ namespace {
 class GlslPrinter final : CLikePrinter {
   public:
     explicit GlslPrinter(const Body& body, GlslOptions options = {})
-        : CLikePrinter(body), options_(options), converts_(body_requirements(body).matrices) {}
+        : CLikePrinter(body),
+          options_(options),
+          converts_(body_requirements(body).matrices),
+          is_math_(&body == &decompositions()) {}
 
     std::string functions() {
         for (const Local& local : body_.locals) {
@@ -99,9 +104,10 @@ class GlslPrinter final : CLikePrinter {
                 return line("const " + declaration(local(s)) + " = " +
                             body_.functions[s.function].name + "(" + list(s.arguments) + ");");
             case StatementKind::kFor:
-                line((s.is_unrolled ? "[[unroll]] "
-                      : s.is_rolled ? "[[dont_unroll]] "
-                                    : "") +
+                line((is_math_        ? ""
+                      : s.is_unrolled ? "[[unroll]] "
+                      : s.is_rolled   ? "[[dont_unroll]] "
+                                      : "") +
                      loop_head(s));
                 block(s.body);
                 return line("}");
@@ -121,7 +127,9 @@ class GlslPrinter final : CLikePrinter {
     }
     std::string place_of(uint64_t index) const override { return body_.locals[index].name; }
     std::string declaration(const Local& l) override {
-        return value_type(l.type, l.chunk) + " " + l.name +
+        // Decompositions correct rounding errors by differences, which must stay as they are written.
+        return (is_math_ && l.type == ScalarType::kF32 ? "precise " : "") +
+               value_type(l.type, l.chunk) + " " + l.name +
                (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
     }
 
@@ -390,6 +398,7 @@ class GlslPrinter final : CLikePrinter {
     const GlslOptions options_;
     /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
     const bool converts_;
+    const bool is_math_;
 };
 
 }  // namespace
@@ -400,6 +409,20 @@ std::string print_glsl_functions(const Body& body, GlslOptions options) {
 
 std::string print_glsl_statements(const Body& body) {
     return GlslPrinter(body).statements();
+}
+
+const std::string& print_glsl_math() {
+    static const std::string text = [] {
+        const auto is_elsewhere = [](std::string_view name) {
+            return name.ends_with("64") || name == "hearth_round_f16" ||
+                   name == "hearth_round_bf16" || name == "hearth_divide";
+        };
+        std::string all(shader_text("common/math.glsl"));
+        for (const BodyFunction& f : decompositions().functions)
+            if (!is_elsewhere(f.name)) all += GlslPrinter(decompositions()).function(f);
+        return all;
+    }();
+    return text;
 }
 
 std::string print_glsl(const Body& body, GlslOptions options) {

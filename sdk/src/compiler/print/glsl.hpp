@@ -34,6 +34,10 @@ std::string print_glsl(const Body& body, GlslOptions options = {});
 /// What main() does, alone.
 std::string print_glsl_statements(const Body& body);
 
+/// The functions of mathematics that GLSL lacks, or that Vulkan leaves too inexact, of 32 bits: hearth_sin and others.
+/// shaders/common has those of 64 bits (int64.glsl), of rounding (narrow.glsl) and of division (division.glsl).
+const std::string& print_glsl_math();
+
 /// Shared memory and functions alone.
 std::string print_glsl_functions(const Body& body, GlslOptions options = {});
 

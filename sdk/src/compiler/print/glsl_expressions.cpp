@@ -138,6 +138,7 @@ std::string glsl_literal(uint64_t bits, ScalarType type) {
 }
 
 std::string glsl_operation(const GlslOperation& op, std::span<const std::string> operands) {
+    if (op.is_fitting && op.op == ScalarOp::kPow) return call("pow", operands[0], operands[1]);
     if (is_unary(op.op)) {
         if (op.is_fitting) return call(op.op == ScalarOp::kToI32 ? "int" : "uint", operands[0]);
         if (op.op == ScalarOp::kRoundF16) return call(op.round_f16, operands[0]);

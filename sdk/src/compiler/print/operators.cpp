@@ -12,7 +12,7 @@ struct FunctionNames {
     std::string_view glsl, c, c_double;
 };
 
-/// hearth_...: of shaders/common/math.glsl and shaders/prelude/kernel.h.
+/// hearth_...: of print_glsl_math() and shaders/prelude/kernel.h.
 constexpr FunctionNames kFunctions[] = {
     {ScalarOp::kFloor, "floor", "floorf", "floor"},
     {ScalarOp::kCeil, "ceil", "ceilf", "ceil"},
