@@ -14,11 +14,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import numbers
 import os
 import sys
 import time
 import warnings
 import zipfile
+import zlib
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -163,6 +165,9 @@ class Algorithm:
         if self._envs is None:
             raise HearthError("this model was loaded without an environment: pass env to load", -7,
                               "HEARTH_ERROR_INVALID_STATE")
+        if not (isinstance(total_timesteps, numbers.Real) and 0 <= total_timesteps < math.inf):
+            raise HearthError(f"total_timesteps is {total_timesteps!r}, expected a number of steps, at least 0", -1,
+                              "HEARTH_ERROR_INVALID_ARGUMENT")
         if reset_num_timesteps:
             self.num_timesteps = 0
         self._total_timesteps = self.num_timesteps + total_timesteps
@@ -199,6 +204,8 @@ class Algorithm:
         for name in hyper.SCHEDULES:
             if callable(schedule := self.hyperparameters.get(name)):
                 self.agents.set_hyperparameter(name, float(schedule(self.progress_remaining)))
+        _check_finite(outcome.observations, outcome.present)
+        _check_finite(outcome.final_observations, outcome.truncated)
         ended = {} if is_first else {
             "rewards": outcome.rewards, "terminated": outcome.terminated, "truncated": outcome.truncated,
             "final_observations": outcome.final_observations, "final_action_masks": outcome.final_masks}
@@ -294,6 +301,7 @@ class Algorithm:
             self._observation.encode(own, floats[i])
             if masks is not None:
                 masks[i] = flat_mask(action_masks if count is None else action_masks[i], self._action.mask_size)
+        _check_finite(floats)
         policy = self._policy()
         starts = np.full(n, state is None) if episode_start is None else np.asarray(episode_start).reshape(n)
         actions = policy.act(floats, starts | (state is None), masks, self._exploration_of(deterministic))
@@ -354,12 +362,17 @@ class Algorithm:
 
         env, n_envs: as for the constructor, to go on learning: environments like those it learned in.
         hyperparameters: schedules that are functions, which files do not hold.
-        Errors: HearthError for a file of another algorithm, or of another number or kind of agents than `env` has.
+        Errors: HearthError for a damaged file, one of another algorithm, or of another number or kind of agents than
+        `env` has.
         """
-        with zipfile.ZipFile(path) as archive:
-            meta = json.loads(archive.read("meta.json"))
-            package, brain = archive.read("package.hearth"), archive.read("brain")
-            stored = archive.read("state.npz") if meta["is_exact"] else b""
+        try:
+            with zipfile.ZipFile(path) as archive:
+                meta = json.loads(archive.read("meta.json"))
+                package, brain = archive.read("package.hearth"), archive.read("brain")
+                stored = archive.read("state.npz") if meta["is_exact"] else b""
+        except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, NotImplementedError) as error:
+            raise HearthError(f"{path} is damaged, or not a file of save: {error}; train anew, or restore the file", -1,
+                              "HEARTH_ERROR_INVALID_ARGUMENT") from error
         if meta["format"] != _FORMAT or meta["algorithm"] != cls.KIND:
             raise HearthError(f"{path} is of {meta['algorithm'].upper()}, format {meta['format']}; expected "
                               f"{cls.KIND.upper()}, format {_FORMAT}", -15, "HEARTH_ERROR_INCOMPATIBLE")
@@ -494,6 +507,18 @@ class SAC(Algorithm):
                 "train/ent_coef": status["ent_coef"]}
 
 
+def _check_finite(observations: Array, rows: Array | None = None) -> None:
+    """Raises an error for observations, [n, size], that are not finite.  rows: bool [n], which of them count."""
+    finite = np.isfinite(observations)
+    if finite.all():
+        return
+    wrong = np.argwhere(~finite if rows is None else ~finite & rows[:, None])
+    if len(wrong):
+        agent, element = wrong[0]
+        raise HearthError(f"agent {agent} observes {observations[agent, element]} as element {element}, expected "
+                          "finite numbers; check what computes it", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+
+
 ALGORITHMS: dict[str, type[Algorithm]] = {"ppo": PPO, "dqn": DQN, "sac": SAC}
 
 
@@ -596,6 +621,9 @@ def evaluate_policy(model: Algorithm, env: Any, n_eval_episodes: int = 10, *, de
     env: as for the algorithms.  With many agents, each plays its share of the episodes, so that short ones do not
     count more.  The brain is that of the model at the beginning.
     """
+    if n_eval_episodes < 1:
+        raise HearthError(f"n_eval_episodes is {n_eval_episodes}, expected at least 1", -1,
+                          "HEARTH_ERROR_INVALID_ARGUMENT")
     envs = make_batch(env, 1, seed)
     try:
         found = _play(model, envs, n_eval_episodes, deterministic)
@@ -633,6 +661,28 @@ def _play(model: Algorithm, envs: Batch, n_eval_episodes: int, deterministic: bo
     return found
 
 
+def _resumed(kind: type[Algorithm], checkpoint: str | os.PathLike[str], env: Any, n_envs: int, seed: int | None,
+             device: Device | str | int, options: Mapping[str, Any]) -> Algorithm:
+    """Loads a checkpoint, which has the settings that are given."""
+    schedules = {name: value for name, value in options.items() if callable(value)}
+    model = kind.load(checkpoint, env, n_envs=n_envs, device=device, **schedules)
+    expected = {name: value for name, value in options.items() if not callable(value)}
+    model.verbose, model._log_folder = expected.pop("verbose", 0), expected.pop("tensorboard_log", None)
+    expected.pop("curriculum", None)
+    if (network := expected.pop("network", None)) is not None:
+        shape = getattr(model._observation.space, "shape", None)
+        expected["network"] = json.loads(json.dumps(hyper.network(kind.KIND, network, shape)))
+    if seed is not None:
+        expected["seed"] = seed
+    found = {**model.hyperparameters, "network": model.network, "seed": model.seed}
+    for name, value in expected.items():
+        if name not in found or found[name] != value:
+            has = f"{name} = {found[name]}" if name in found else f"no {name}"
+            raise HearthError(f"{checkpoint} has {has}, expected {value}: train with its settings, or with another "
+                              "checkpoint", -15, "HEARTH_ERROR_INCOMPATIBLE")
+    return model
+
+
 def learn(env: Any, algorithm: str = "ppo", steps: int = 100_000, *, seed: int | None = None, n_envs: int = 1,
           resume: bool = False, progress_bar: bool | None = None, checkpoint: str | os.PathLike[str] | None = None,
           device: Device | str | int = "cpu", callback: Callback | Sequence[Callback] | None = None,
@@ -654,12 +704,7 @@ def learn(env: Any, algorithm: str = "ppo", steps: int = 100_000, *, seed: int |
     if resume and checkpoint is None:
         raise HearthError("resume needs checkpoint, the file to go on from", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
     if resume and checkpoint is not None and Path(checkpoint).exists():
-        schedules = {name: value for name, value in options.items() if callable(value)}
-        model = kind.load(checkpoint, env, device=device, **schedules)
-        for name, value in options.items():
-            if name in model.hyperparameters and not callable(value) and model.hyperparameters[name] != value:
-                raise HearthError(f"{checkpoint} has {name} = {model.hyperparameters[name]}, expected {value}: train "
-                                  "with its settings, or with another checkpoint", -15, "HEARTH_ERROR_INCOMPATIBLE")
+        model = _resumed(kind, checkpoint, env, n_envs, seed, device, options)
     else:
         model = kind(env, n_envs=n_envs, seed=seed, device=device, **options)
     return model.learn(max(0, steps - model.num_timesteps), callback, log=log, eval_env=eval_env,

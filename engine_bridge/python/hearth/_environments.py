@@ -152,7 +152,7 @@ class Replayed(Batch):
                 "observations": self.outcome.observations.copy(), "present": self.outcome.present.copy()}
 
     def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
-        if len(state["episodes"]) != self.n_worlds:
+        if len(state.get("episodes", ())) != self.n_worlds:  # a VectorEnv has none
             return False
         self.seed = int(state["seed"][0])
         self._episodes = state["episodes"] - 1
@@ -303,6 +303,11 @@ class Vectors(Batch):
         self._played.append(np.array(actions, np.float32))
         values = batch(self._env.single_action_space, [self.action.decode(a) for a in actions])
         observations, rewards, terminated, truncated, info = self._env.step(values)
+        for name, found in (("rewards", rewards), ("terminations", terminated), ("truncations", truncated)):
+            if np.shape(found) != (self.n_agents,):
+                raise HearthError(f"{self._env} returns {name} of shape {list(np.shape(found))}, expected "
+                                  f"[{self.n_agents}], its num_envs when training began", -1,
+                                  "HEARTH_ERROR_INVALID_ARGUMENT")
         o = self.outcome = self._empty()
         self._see(observations, info)
         o.rewards = np.asarray(rewards, np.float32)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,11 +169,19 @@ class Fit:
         return _run(self.model, samples, samples, {"loss": self.loss, "epochs": 0}, None)[1]["best"]
 
 
+def _invalid(message: str) -> HearthError:
+    return HearthError(message, -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+
+
 def _dataset(data: Data, loss: str, read: Mapping[str, Any]) -> Dataset:
     if isinstance(data, Dataset):
         return data
     if isinstance(data, tuple):
+        if len(data) != 2:
+            raise _invalid(f"data has {len(data)} parts, expected inputs and targets")
         return Dataset(*data)
+    if not isinstance(data, (str, os.PathLike)):
+        raise _invalid(f"data is a {type(data).__name__}, expected a Dataset, (inputs, targets), or a path")
     return Dataset.load(data, **{"labels": loss == "cross_entropy", **read})
 
 
@@ -182,15 +191,13 @@ def _model(model: Any, data: Dataset, loss: str, batch_size: int, seed: int, whe
     learn = {"loss": loss, **step}
     if isinstance(model, Model):
         if step:
-            raise HearthError(f"'{next(iter(step))}' belongs to the model's entry 'learn': pass it to cook_onnx", -1,
-                              "HEARTH_ERROR_INVALID_ARGUMENT")
+            raise _invalid(f"'{next(iter(step))}' belongs to the model's entry 'learn': pass it to cook_onnx")
         return model
     device = where if isinstance(where, Device) else Device(where)
     if not isinstance(model, Mapping):
         return Model(cook_onnx(model, max_batch_size=largest, learn=learn, device=device), device)
     if loss == "cross_entropy" and not data.has_labels:
-        raise HearthError("the loss is cross_entropy, and the targets are numbers: give labels, whole numbers or names",
-                          -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+        raise _invalid("the loss is cross_entropy, and the targets are numbers: give labels, whole numbers or names")
     outputs = (max(len(data.classes), int(data.targets.max()) + 1) if data.has_labels
                else int(np.prod(data.targets.shape[1:])))
     scale: dict[str, Any] = {}
@@ -248,6 +255,9 @@ def fit(model: Model | Mapping[str, Any] | Package, data: Data, loss: str = "cro
     Equal arguments and seed give equal weights.
     Errors: HearthError for data that the model cannot take, naming the sample, and for a loss that is not finite.
     """
+    for name, value in {"learning_rate": learning_rate, **step}.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise _invalid(f"{name} is {value}, expected a finite number")
     where = {} if read is None else dict(read)
     train, held = _dataset(data, loss, where), None
     if isinstance(validation, float):

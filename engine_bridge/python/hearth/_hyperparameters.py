@@ -7,6 +7,7 @@ docs/how-to/python_training.md has the table of what differs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
@@ -59,6 +60,12 @@ SCHEDULES = ("learning_rate", "clip_range", "ent_coef")
 def merged(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     """Returns the defaults with what is given in their place; further names are those of the learner."""
     values = {**DEFAULTS[kind], **given}
+    for name, value in values.items():
+        number = value(1.0) if callable(value) and name in SCHEDULES else value
+        if isinstance(number, (int, float)) and not math.isfinite(number):
+            raise _invalid(f"{name} is {number}, expected a finite number")
+        if name in SCHEDULES and isinstance(number, (int, float)) and number < 0:
+            raise _invalid(f"{name} is {number}, expected at least 0")
     for name in _DRIVER:
         if kind != "dqn" and name in given:
             raise _invalid(f"{name} is of DQN, and {kind.upper()} explores by its own policy: leave it out")

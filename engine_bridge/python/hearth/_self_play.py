@@ -125,6 +125,8 @@ class SelfPlay(Rows):
         return state
 
     def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
+        if "elos" not in state:  # a run without opponents
+            return False
         self._pool = [(float(elo), state[f"brain{i}"].tobytes()) for i, elo in enumerate(state["elos"])]
         self._model = Model(model._package, model._device)
         self._opponent = Policy(self._model)

@@ -85,8 +85,12 @@ class Observation:
     def encode(self, value: Any, out: Array) -> None:
         """Writes a value of the space as floats to out, float32 [size]."""
         leaves = (leaf for _, leaf in _leaves_of(self.space, value)) if _is_composite(self.space) else (value,)
-        for leaf, place, first in zip(leaves, self._places, self._first):
-            out[place] = np.asarray(leaf, np.float32).reshape(-1)
+        for leaf, place, first, space in zip(leaves, self._places, self._first, self._leaves):
+            flat = np.asarray(leaf, np.float32).reshape(-1)
+            if flat.size != place.stop - place.start:
+                raise HearthError(f"an observation has shape {list(np.shape(leaf))}, expected {list(space.shape or ())}"
+                                  ", as the observation space says", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+            out[place] = flat
             if first is not None:
                 out[place] -= first
 
@@ -94,6 +98,10 @@ class Observation:
         """Returns values of the batched space, as a VectorEnv has them, as floats [count, size]."""
         out = np.empty((count, self.size), np.float32)
         if isinstance(self.space, spaces.Box):
+            if np.shape(values) != (count, *self.space.shape):
+                raise HearthError(f"observations have shape {list(np.shape(values))}, expected "
+                                  f"{[count, *self.space.shape]}, as the observation space says", -1,
+                                  "HEARTH_ERROR_INVALID_ARGUMENT")
             out[:] = np.asarray(values, np.float32).reshape(count, -1)
             return out
         for i in range(count):
@@ -263,6 +271,10 @@ def flat_mask(mask: Any, size: int) -> Array:
     if flat.size != size:
         raise HearthError(f"the action mask has {flat.size} elements, expected {size}: one for each option of each "
                           "discrete action, in order", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+    if (flat * (flat - 1)).any():  # NaN, too
+        wrong = flat[(flat != 0) & (flat != 1)][0]
+        raise HearthError(f"the action mask has an element of {wrong}, expected 1 for an option that is available and "
+                          "0 for one that is not", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
     return flat
 
 

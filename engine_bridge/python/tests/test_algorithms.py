@@ -6,6 +6,7 @@ import csv
 import inspect
 import io
 import json
+import math
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import sys
 import textwrap
 import threading
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -132,6 +134,76 @@ def test_a_resumed_run_has_the_settings_of_its_checkpoint(device, tmp_path):
     hearth.learn("CartPole-v1", "ppo", 64, gamma=0.9, **settings).close()
     with pytest.raises(hearth.HearthError, match="has gamma = 0.9, expected 0.95: train with its settings"):
         hearth.learn("CartPole-v1", "ppo", 128, gamma=0.95, **settings)
+    with pytest.raises(hearth.HearthError, match=r"has network = .*'hidden_sizes': \[64, 64\].*, expected .*\[9\]"):
+        hearth.learn("CartPole-v1", "ppo", 128, **{**settings, "network": {"kind": "mlp", "hidden_sizes": [9]}})
+    with pytest.raises(hearth.HearthError, match="has seed = [0-9]+, expected 1"):
+        hearth.learn("CartPole-v1", "ppo", 128, seed=1, **settings)
+    with pytest.raises(hearth.HearthError, match="has no gama"):
+        hearth.learn("CartPole-v1", "ppo", 128, gama=0.9, **settings)
+    with pytest.raises(hearth.HearthError, match="is of agents"):
+        hearth.learn("CartPole-v1", "ppo", 128, n_envs=2, **settings)
+
+
+def test_damaged_checkpoints_are_named(device, tmp_path):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    model.save(tmp_path / "whole.zip")
+    model.close()
+    whole = (tmp_path / "whole.zip").read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 0xff
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("policy.pth", "")
+    other = (tmp_path / "other.zip").read_bytes()
+    for content in (b"", whole[:10], whole[:-1], whole[:len(whole) // 2], bytes(flipped), other):
+        (tmp_path / "run.zip").write_bytes(content)
+        with pytest.raises(hearth.HearthError, match="run.zip is damaged, or not a file of save: .*; train anew"):
+            hearth.PPO.load(tmp_path / "run.zip", "CartPole-v1", device=device)
+
+
+def test_a_run_of_a_vector_goes_on_in_single_environments(device, tmp_path):
+    envs = gymnasium.make_vec("CartPole-v1", 2, vectorization_mode="sync")
+    model = hearth.PPO(envs, device=device, seed=0, **SMALL["ppo"])
+    model.learn(128, checkpoint=tmp_path / "run.zip")
+    with pytest.warns(UserWarning, match="begin new episodes"):
+        again = hearth.PPO.load(tmp_path / "run.zip", "CartPole-v1", device=device)
+    assert again.learn(128, reset_num_timesteps=False).num_timesteps >= 256
+    model.close(), again.close()
+
+
+def test_steps_are_a_number(device):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    for steps in (-1, float("nan"), math.inf, "100", None):
+        with pytest.raises(hearth.HearthError, match="total_timesteps is .*, expected a number of steps"):
+            model.learn(steps)
+    assert model.learn(0).num_timesteps == 0
+    with pytest.raises(hearth.HearthError, match="n_eval_episodes is 0, expected at least 1"):
+        hearth.evaluate_policy(model, "CartPole-v1", 0)
+    with pytest.raises(hearth.HearthError, match="observes nan as element 3"):
+        model.predict(np.array([0, 0, 0, np.nan]))
+    model.close()
+
+
+class Broken(gymnasium.Wrapper):
+    """An environment that observes `value` from its third step on."""
+
+    def __init__(self, value):
+        super().__init__(gymnasium.make("CartPole-v1"))
+        self._value, self._steps = value, 0
+
+    def step(self, action):
+        self._steps += 1
+        observation, *rest = super().step(action)
+        return (observation if self._steps < 3 else np.array(self._value, np.float32)), *rest
+
+
+def test_observations_that_are_not_finite_or_of_another_shape_are_named(device):
+    for value, message in [([0, np.nan, 0, 0], "agent 0 observes nan as element 1, expected finite numbers"),
+                           ([0, 0, np.inf, 0], "agent 0 observes inf as element 2"),
+                           ([0] * 5, r"observation has shape \[5\], expected \[4\]")]:
+        model = hearth.PPO(Broken(value), device=device, seed=0, **SMALL["ppo"])
+        with pytest.raises(hearth.HearthError, match=message):
+            model.learn(64)
+        model.close()
 
 
 class Unseeded(gymnasium.Wrapper):
@@ -491,6 +563,10 @@ def test_errors_of_hyperparameters_name_what_was_expected(device):
         (hearth.PPO, {"exploration_fraction": 0.1}, "exploration_fraction is of DQN"),
         (hearth.PPO, {"learningrate": 1}, "learningrate"),
         (hearth.DQN, {"n_epochs": 3}, "n_epochs"),
+        (hearth.PPO, {"learning_rate": math.nan}, "learning_rate is nan, expected a finite number"),
+        (hearth.PPO, {"learning_rate": lambda remaining: math.nan}, "learning_rate is nan, expected a finite number"),
+        (hearth.PPO, {"learning_rate": -1}, "learning_rate is -1, expected at least 0"),
+        (hearth.SAC, {"tau": math.inf}, "tau is inf, expected a finite number"),
     ]:
         with pytest.raises(hearth.HearthError, match=message):
             kind("CartPole-v1", device=device, **settings)

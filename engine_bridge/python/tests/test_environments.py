@@ -210,3 +210,17 @@ def test_errors_name_what_was_expected(device):
         env = Scripted(0, "method")
         env.action_masks = lambda: np.ones(2)
         make_batch(env, 1, 0)
+    envs = gymnasium.vector.SyncVectorEnv([lambda: Scripted(0), lambda: Scripted(1)])
+    grown, batch_of_two = envs.step, make_batch(envs, 1, 0)
+    for i, message in [(0, r"observations have shape \[4, 3\], expected \[2, 3\]"),
+                       (1, r"rewards of shape \[4\], expected \[2\], its num_envs"),
+                       (3, r"truncations of shape \[4\], expected \[2\]")]:
+        envs.step = lambda actions, i=i: tuple(
+            np.concatenate([v, v]) if k == i else v for k, v in enumerate(grown(actions)))
+        with pytest.raises(hearth.HearthError, match=message):
+            batch_of_two.step(np.zeros((2, 1), np.float32))
+    for wrong in ([0, -1e9, 0], [1, np.nan, 0]):
+        env = Scripted(0, "method")
+        env.action_masks = lambda wrong=wrong: np.array(wrong)
+        with pytest.raises(hearth.HearthError, match="the action mask has .*, expected 1 .*available.* and 0"):
+            make_batch(env, 1, 0)

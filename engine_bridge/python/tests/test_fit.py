@@ -169,9 +169,13 @@ def test_bad_arguments_are_named(device, halves):
         ({"early_stopping": {"patients": 3}}, "early_stopping has 'patients'"),
         ({"validation": (x, y + 1)}, "validation: fit: sample .* has the label 2, the model's classes are 0 to 1"),
         ({"learnig_rate": 1}, "there is no 'learnig_rate'"),
+        ({"learning_rate": float("nan")}, "learning_rate is nan, expected a finite number"),
+        ({"validation": 1}, r"data is a int, expected a Dataset, \(inputs, targets\), or a path"),
+        ({"data": (x, y, y)}, "data has 3 parts, expected inputs and targets"),
+        ({"data": [x, y]}, "data is a list, expected a Dataset"),
     ]:
         with pytest.raises(hearth.HearthError, match=message):
-            hearth.fit({"hidden_sizes": [8]}, halves, device=device, **arguments)
+            hearth.fit({"hidden_sizes": [8]}, **{"data": halves, "device": device, **arguments})
     with pytest.raises(hearth.HearthError, match="cross_entropy, and the targets are numbers"):
         hearth.fit({}, (x, x[:, 0]), device=device)
     with pytest.raises(hearth.HearthError, match=r'kind "cnn" needs images \[channels, height, width\]'):
