@@ -137,7 +137,8 @@ class CheckLayersTest(unittest.TestCase):
     def test_engine_bridge_sees_only_the_c_header(self):
         self.assert_accepts("engine_bridge/vulkan_minimal/main.c", "#include <hearth/hearth.h>\n")
         self.assert_rejects("engine_bridge/vulkan_minimal/main.c", "#include <hearth/session.hpp>\n",
-                            "engine_bridge/vulkan_minimal/main.c:1: engine_bridge may include only hearth/hearth.h")
+                            "engine_bridge/vulkan_minimal/main.c:1: engine_bridge may include only "
+                            "hearth/agents/plain_words.hpp hearth/hearth.h hearth/hearth_agents.h")
 
     def test_includes_in_comments_and_strings_do_not_count(self):
         self.assert_accepts("sdk/src/core/status.cpp", '''
