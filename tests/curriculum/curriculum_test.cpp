@@ -231,11 +231,13 @@ Result<int> frames_to_solve(cpu::Device& device, double rnd_coef, uint64_t seed,
     constexpr int kSide = 12, kMostSteps = 30;
     const AgentSpec spec(ObservationSpec().box("place", 2, {0, kSide - 1}),
                          ActionSpec().discrete("step", 4));
-    HEARTH_ASSIGN(
-        Agents agents,
-        make_agents(device.context(), spec, mlp_network({32}),
-                    Ppo{.n_agents = kAgents, .n_steps = 32, .ent_coef = 0.01, .rnd_coef = rnd_coef},
-                    {.seed = seed}));
+    HEARTH_ASSIGN(Agents agents, make_agents(device.context(), spec, mlp_network({32}),
+                                             Ppo{.n_agents = kAgents,
+                                                 .n_steps = 32,
+                                                 .ent_coef = 0.01,
+                                                 .rnd_coef = rnd_coef,
+                                                 .gamma = 0.97},
+                                             {.seed = seed}));
     struct Explorer {
         AgentId id{};
         int place[2] = {}, age = 0;

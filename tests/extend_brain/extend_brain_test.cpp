@@ -177,7 +177,8 @@ class ExtendBrain : public ::testing::Test {
 };
 
 TEST_F(ExtendBrain, PpoKeepsItsScoreWithAddedFieldsAndLearnsOn) {
-    Agents old = make(before(), Ppo{}), fresh = make(now(), Ppo{}, 2);
+    const Ppo ppo{.gamma = 0.97};  // few frames
+    Agents old = make(before(), ppo), fresh = make(now(), ppo, 2);
     const std::vector<std::byte> brain = train(old, 1'500);
     expect_equal_score(old, fresh, brain);
     const int at_once = *play(fresh, 300, 0, false);

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Words of a game's designer for the metrics of agents: what `hearth watch` and the panel show first.
-// Header-only; needs nothing else of Hearth.
+// Header-only, in C++17 and later.
 
 #pragma once
+
+#include <hearth/core/span.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,23 +49,24 @@ struct Course {
 
 /// Compares the quarters of a curve, of at least eight values.  A difference counts if it exceeds a
 /// tenth of the first quarter and the scatter of both.
-inline Course course_of(std::span<const double> values) {
+inline Course course_of(span<const double> values) {
     constexpr size_t kMinValues = 8;
     constexpr double kNotable = 0.1;
     Course course;
     if (values.size() < kMinValues) return course;
     const size_t count = values.size() / 4;
-    const auto mean = [](std::span<const double> part) {
+    const auto mean = [](span<const double> part) {
         double sum = 0;
         for (const double value : part) sum += value;
         return sum / static_cast<double>(part.size());
     };
-    const auto scatter = [](std::span<const double> part, double middle) {
+    const auto scatter = [](span<const double> part, double middle) {
         double sum = 0;
         for (const double value : part) sum += std::abs(value - middle);
         return sum / static_cast<double>(part.size());
     };
-    const std::span<const double> first = values.first(count), last = values.last(count);
+    const span<const double> first = values.first(count),
+                             last = values.subspan(values.size() - count);
     course.first = mean(first);
     course.now = mean(last);
     const double change = course.now - course.first;
