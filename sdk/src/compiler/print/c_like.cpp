@@ -15,6 +15,30 @@
 
 namespace hearth {
 
+namespace {
+
+/// Rows that languages with vectors have in common, behind those of their own.
+constexpr Spelling kCommonSpellings[] = {
+    {ScalarOp::kNeg, kOfAny, "-$a"},
+    {ScalarOp::kNot, kOfAny, "!$a"},
+    {ScalarOp::kBitNot, kOfAny, "~$a"},
+    {ScalarOp::kAbs, kOfAny, "abs($A)"},
+    {ScalarOp::kFloor, kOfAny, "floor($A)"},
+    {ScalarOp::kCeil, kOfAny, "ceil($A)"},
+    {ScalarOp::kTrunc, kOfAny, "trunc($A)"},
+    {ScalarOp::kIsNan, kOfAny, "hearth_is_nan($A)"},
+    {ScalarOp::kIsInf, kOfAny, "hearth_is_inf($A)"},
+    {ScalarOp::kDiv, kOfF32, "$a / $b"},
+};
+
+const Spelling* find_spelling(std::span<const Spelling> rows, ScalarOp op, ScalarType type) {
+    for (const Spelling& row : rows)
+        if (row.op == op && (row.of & set_of(type)) != 0) return &row;
+    return nullptr;
+}
+
+}  // namespace
+
 void CLikePrinter::block(const std::vector<Statement>& statements) {
     ++depth_;
     for (const Statement& s : statements) statement(s);
@@ -178,16 +202,17 @@ std::string CLikePrinter::spelled(const ExprNode& n) {
         if (std::string text = infix(n.op, operand(n.in[0]), operand(n.in[1])); !text.empty())
             return text;
     const ScalarType type = node(n.in[0]).type;
-    for (const Spelling& spelling : spellings()) {
-        if (spelling.op != n.op || (spelling.of & set_of(type)) == 0) continue;
+    const Spelling* spelling = find_spelling(spellings(), n.op, type);
+    if (spelling == nullptr) spelling = find_spelling(kCommonSpellings, n.op, type);
+    if (spelling != nullptr) {
         std::string text;
-        for (size_t i = 0; i < spelling.text.size(); ++i) {
-            const char c = spelling.text[i];
+        for (size_t i = 0; i < spelling->text.size(); ++i) {
+            const char c = spelling->text[i];
             if (c != '$') {
                 text += c;
                 continue;
             }
-            const char which = spelling.text[++i];
+            const char which = spelling->text[++i];
             if (which == 't')
                 text += chunk_type(n.type, n.chunk);
             else

@@ -131,8 +131,8 @@ class GpuConvKernel {
     Coords<Scalar> result_at(Scalar image, Expr out, Scalar y, Scalar x);
 
     Expr across_, groups_;
-    uint64_t items_each_ =
-        1;  ///< of a workgroup, where a device allows fewer workgroups than there are
+    /// Tiles of a workgroup, where a device allows fewer workgroups than there are tiles.
+    uint64_t items_each_ = 1;
     int64_t tile_ = 0;
 };
 
