@@ -8,6 +8,9 @@ if(HEARTH_GLSL)
 elseif(HEARTH_TESTS)
     message(FATAL_ERROR "HEARTH_GLSL=OFF: tests have kernels in GLSL; set HEARTH_TESTS=OFF, too")
 endif()
+if(HEARTH_PNG)
+    find_package(PNG REQUIRED)
+endif()
 include(HearthOps)
 include(HearthShaders)
 
@@ -38,6 +41,13 @@ if(HEARTH_GLSL)
         TARGET_DIRECTORY hearth_compiler_codegen PROPERTIES COMPILE_DEFINITIONS HEARTH_HAS_GLSLANG)
 endif()
 
+if(HEARTH_PNG)
+    foreach(target hearth_import_archive hearth_import_data)
+        target_compile_definitions(${target} PRIVATE HEARTH_HAS_PNG)
+        target_link_libraries(${target} PRIVATE PNG::PNG)  # and zlib, which it needs
+    endforeach()
+endif()
+
 set(op_table ${CMAKE_CURRENT_BINARY_DIR}/generated/op_table.gen.cpp)
 hearth_op_table(${op_table})
 target_sources(hearth_compiler_ops PRIVATE ${op_table})
@@ -53,6 +63,9 @@ target_link_libraries(hearth_compiler PUBLIC hearth::runtime)
 if(HEARTH_GLSL)
     target_link_libraries(hearth_compiler PRIVATE
         glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
+endif()
+if(HEARTH_PNG)
+    target_link_libraries(hearth_compiler PRIVATE PNG::PNG)
 endif()
 
 if(HEARTH_IMPORT)

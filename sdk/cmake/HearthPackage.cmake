@@ -47,7 +47,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Hearth's runtime: headers, static libr
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME libhearth-compiler-dev)
 # glslang's own CMake files ask for its programs.
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS
-    "libhearth-dev ${exact}, glslang-dev, glslang-tools, spirv-tools, libvulkan-dev")
+    "libhearth-dev ${exact}, glslang-dev, glslang-tools, spirv-tools, libpng-dev, libvulkan-dev")
 set(CPACK_DEBIAN_COMPILER_DESCRIPTION "Hearth's compiler: tracing, gradients, code generation")
 
 set(CPACK_DEBIAN_IMPORT_PACKAGE_NAME libhearth-import-dev)

@@ -73,13 +73,16 @@ struct DatasetOptions {
 Result<Dataset> read_csv(std::string_view text, const DatasetOptions& options = {});
 
 /// Reads the arrays of a file of numpy.savez or savez_compressed.
-/// Errors: kNotFound listing the arrays; kCorruptData; kUnsupported as read_npy(); kOutOfRange beyond
-/// 64 MB and 50 times the file's size; those of make_dataset().
+/// Errors: kNotFound listing the arrays; kCorruptData; kUnsupported as read_npy(), and for compressed
+/// arrays in builds without zlib (HEARTH_PNG=OFF); kOutOfRange beyond 64 MB and 50 times the file's
+/// size; those of make_dataset().
 Result<Dataset> read_npz(std::span<const std::byte> bytes, const DatasetOptions& options = {});
 
-/// Decodes an image: PNG of 8 bits without interlacing, PGM (P5) or PPM (P6).
-/// Returns f32 [channels, height, width] in [0, 1]; palettes become colors.
-/// Errors: kCorruptData; kUnsupported naming the format.
+/// Decodes an image: PNG (by libpng), PGM (P5) or PPM (P6), the latter with values up to 255.
+/// Returns f32 [channels, height, width] in [0, 1]: gray or colors, and transparency where a PNG has
+/// it; palettes become colors.
+/// Errors: kCorruptData; kOutOfRange for a PNG of more than 64 MB of floats and 50 times the file's
+/// size; kUnsupported naming the format, and for PNG in builds without libpng (HEARTH_PNG=OFF).
 Result<HostTensor> read_image(std::span<const std::byte> bytes);
 
 /// Reads FOLDER/CLASS/IMAGE, in the order of names: inputs [n, channels, height, width], labels by

@@ -21,7 +21,7 @@ package("hearth")
             package:add("links", "hearth_import")
         end
         if package:config("compiler") then
-            package:add("deps", "glslang")
+            package:add("deps", "glslang", "libpng")
             package:add("links", "hearth_compiler")
         end
         package:add("links", "hearth_runtime")

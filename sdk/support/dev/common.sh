@@ -14,6 +14,7 @@ build_packages=(
     build-essential cmake ninja-build pkg-config python3
     libvulkan-dev glslang-dev glslang-tools spirv-tools                 # shaders and the Vulkan headers
     libprotobuf-dev protobuf-compiler libonnx-dev                       # the ONNX importer
+    libpng-dev                                                          # images and .npz as training data
     libsdl2-dev libglm-dev libstb-dev libimgui-dev fonts-dejavu-core    # the demos
     nlohmann-json3-dev libcli11-dev libfmt-dev libncurses-dev libgtest-dev)   # tools and tests
 run_packages=(libvulkan1 mesa-vulkan-drivers)                           # a driver where there is no GPU

@@ -20,12 +20,12 @@ def write(path, data):
     target.write_bytes(data)
 
 
-def png(color, rows, palette=b""):
+def png(color, rows, palette=b"", depth=8):
     """rows: bytes of each line, with its filter."""
     def chunk(kind, content):
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
-    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, color, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, color, 0, 0, 0)
     stream = zlib.compress(b"".join(rows), 9)
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + (chunk(b"PLTE", palette) if palette else b"")
             + chunk(b"IDAT", stream[:7]) + chunk(b"IDAT", stream[7:]) + chunk(b"IEND", b""))
@@ -55,6 +55,7 @@ def main():
     write("images/cat/filters.png", png(2, [filtered(1, PIXELS[0], none), filtered(4, PIXELS[1], PIXELS[0])]))
     write("images/cat/others.png", png(2, [filtered(2, PIXELS[0], none), filtered(3, PIXELS[1], PIXELS[0])]))
     write("images/dog/palette.png", png(3, [bytes([0, 0, 1, 2, 3]), bytes([0, 4, 5, 6, 7])], PIXELS.tobytes()))
+    write("images/dog/deep.png", png(2, [bytes(1) + np.repeat(row, 2).tobytes() for row in PIXELS], depth=16))
     write("images/dog/plain.ppm", b"P6\n# a comment\n4 2\n255\n" + PIXELS.tobytes())
     write("sizes/a/small.pgm", b"P5 2 2 255\n" + bytes(4))
     write("sizes/b/large.pgm", b"P5 2 3 255\n" + bytes(6))

@@ -5,6 +5,7 @@
 // by NumPy, Python's zlib and csv.
 
 #include "import/archive/inflate.hpp"
+#include "import/archive/zip.hpp"
 #include "import/data/npy.hpp"
 
 #include <hearth/dataset.hpp>
@@ -178,11 +179,12 @@ TEST(Npz, DamagedFilesAreNamed) {
 TEST(Images, FoldersAreClasses) {
     const auto data = load_dataset(kData + "/images");
     ASSERT_TRUE(data.ok()) << data.status().message();
-    EXPECT_EQ(data->inputs.shape(), Shape({4, 3, 2, 4}));
+    EXPECT_EQ(data->inputs.shape(), Shape({5, 3, 2, 4}));
     EXPECT_EQ(data->classes, (std::vector<std::string>{"cat", "dog"}));
-    EXPECT_EQ(values_of(data->targets), (std::vector<double>{0, 0, 1, 1}));
-    // The same pixels as PNG with each filter, PNG with a palette, PPM: value = position * 10.
-    for (int64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(values_of(data->targets), (std::vector<double>{0, 0, 1, 1, 1}));
+    // The same pixels as PNG with each filter, of 16 bits, with a palette, and PPM: value =
+    // position * 10.
+    for (int64_t i = 0; i < 5; ++i)
         for (int64_t channel = 0; channel < 3; ++channel)
             for (int64_t pixel = 0; pixel < 8; ++pixel)
                 EXPECT_FLOAT_EQ(static_cast<float>(data->inputs.get((i * 3 + channel) * 8 + pixel)),
@@ -203,13 +205,29 @@ TEST(Images, WrongFilesAreNamed) {
     EXPECT_NE(error_of(load_dataset(kData + "/sizes/a")).find("has no images"), std::string::npos);
     const auto png = read_whole_file(kData + "/images/cat/filters.png");
     ASSERT_TRUE(png.ok());
-    for (size_t size = 8; size < png->size(); ++size)
+    const size_t end = png->size() - 12;  // the last chunk is empty, and is not read
+    for (size_t size = 8; size < end; ++size)
         EXPECT_FALSE(read_image(std::span(*png).first(size)).ok()) << size;
-    for (size_t at = 8; at < png->size(); ++at) {
+    for (size_t at = 8; at < end; ++at) {
         std::vector<std::byte> damaged = *png;
         damaged[at] ^= std::byte{1};
         EXPECT_FALSE(read_image(damaged).ok()) << at;  // each chunk has a checksum
     }
+}
+
+TEST(Images, SizesThatAFileCannotHoldAreRefusedBeforeTheyAreAllocated) {
+    auto png = read_whole_file(kData + "/images/cat/filters.png");
+    ASSERT_TRUE(png.ok());
+    constexpr size_t kHeader = 12, kWidth = 16, kHeight = 20, kChecksum = 29;
+    for (const size_t at : {kWidth, kHeight}) (*png)[at + 2] = std::byte{0x75};  // 29,952 and more
+    const uint32_t sum = crc32(std::span(*png).subspan(kHeader, kChecksum - kHeader));
+    for (size_t i = 0; i < 4; ++i)
+        (*png)[kChecksum + i] = static_cast<std::byte>(sum >> (24 - 8 * i));
+    const auto image = read_image(*png);
+    EXPECT_EQ(image.status().code(), StatusCode::kOutOfRange);
+    EXPECT_TRUE(image.status().message().starts_with(
+        "png: 29956 x 29954 pixels take 2691906072 bytes, expected at most 1677"))
+        << image.status().message();
 }
 
 TEST(Inflate, StreamsThatHoldOtherSizesAreRefused) {
@@ -225,6 +243,10 @@ TEST(Inflate, StreamsThatHoldOtherSizesAreRefused) {
               "its compressed data holds 100000 bytes, expected 100001");
     for (size_t size = 0; size < stream->size(); ++size)
         EXPECT_FALSE(inflate(std::span(*stream).first(size), 100'000).ok());
+    EXPECT_EQ(inflate(std::span(*stream).first(10), 1 << 30).status().message(),
+              "its 10 bytes of compressed data cannot hold the 1073741824 bytes that it describes");
+    EXPECT_EQ(inflate(std::span(*stream).first(20), 20'000).status().message(),
+              "its compressed data is damaged: truncated");
 }
 
 }  // namespace
