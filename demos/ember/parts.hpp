@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The four parts of a brain, each an agent of the agents API with a learner of its own:
+//
+//     legs    PPO with demonstrations: how to get to where it wants to be
+//     will    TAMER: what to do, by how acts like this have felt and were judged
+//     heart   regression: how the next seconds will feel; the face shows it
+//     eyes    a small convolutional network: the words of what it looks at
+
+#pragma once
+
+#include "ember/gaze.hpp"
+#include "ember/world.hpp"
+
+#include <hearth/agents.hpp>
+#include <hearth/brain.hpp>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace hearth::ember {
+
+enum class Part : uint8_t { kLegs, kWill, kHeart, kEyes };
+constexpr size_t kPartCount = 4;
+constexpr std::array<const char*, kPartCount> kPartNames = {"legs", "will", "heart", "eyes"};
+
+/// Words of the eyes: none, then one for each kind of thing.
+constexpr size_t kWordCount = kThingCount + 1;
+
+/// One part, ready for any number of creatures.
+struct PartProgram {
+    LoadedProgram program;
+    std::vector<std::byte> manifest;
+    Brain fresh;  ///< initial values
+};
+using PartPrograms = std::array<PartProgram, kPartCount>;
+
+/// Traces, compiles and loads all parts for the device of `context`; takes seconds.
+Result<PartPrograms> make_part_programs(const Context& context);
+
+/// The brain of a newborn: initial weights, and a little of its own by `seed`. Bytes of a brain file.
+Result<std::vector<std::byte>> newborn(const PartProgram& part, uint64_t seed);
+
+}  // namespace hearth::ember

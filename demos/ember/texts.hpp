@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// All words that a player reads.
+
+#pragma once
+
+#include "ember/things.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace hearth::ember::texts {
+
+constexpr std::array<std::string_view, kThingCount> kThings = {"berries", "mushrooms", "shells",
+                                                               "lanterns", "thistles"};
+constexpr std::array<std::string_view, kThingCount> kWords = {"berry", "mushroom", "shell",
+                                                              "lantern", "thistle"};
+constexpr std::array<std::string_view, kPlaceCount> kPlaces = {"the meadow", "the wood",
+                                                               "the shore"};
+
+// --- The card: each sentence is about what the brain does ---
+constexpr std::string_view kComes = "Comes running when a hand is near.";
+constexpr std::string_view kWarmsToHand = "Brightens at the sight of a hand.";
+constexpr std::string_view kFlees = "Runs from a hand.";
+constexpr std::string_view kDreadsHand = "Shrinks when a hand is near.";
+constexpr std::string_view kIgnoresHand = "A hand is nothing to it: it goes about its own day.";
+constexpr std::string_view kKnowsNoWord = "Knows no words.";
+constexpr std::string_view kKnowsWords = "Knows the words: ";
+constexpr std::string_view kSings = "Sings when a hand is held high.";
+constexpr std::string_view kSpins = "Spins when a hand draws a ring.";
+constexpr std::string_view kLikes = "Likes best: ";
+constexpr std::string_view kLeaves = "Leaves alone: ";
+constexpr std::string_view kHopes = "Is glad near: ";
+constexpr std::string_view kFears = "Is uneasy near: ";
+constexpr std::string_view kEats = "Finds its own supper.";
+constexpr std::string_view kWarms = "Seeks a light when it is cold.";
+constexpr std::string_view kRests = "Lies down when it is tired.";
+constexpr std::string_view kStrides = "Walks straight to where it wants to be.";
+constexpr std::string_view kToddles = "Still toddles.";
+
+}  // namespace hearth::ember::texts
