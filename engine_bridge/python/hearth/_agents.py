@@ -23,6 +23,9 @@ from ._model import Array, LoadedPackage, Package, _aligned, read_bytes
 
 _UPDATE = 1  # HEARTH_AGENTS_UPDATE
 _INITIAL_WEIGHTS = 0xFFFFFFFF  # HEARTH_AGENTS_INITIAL_WEIGHTS
+#: Of hearth_agents_field_kind, in order.
+_FIELD_KINDS = ("box", "discrete", "position", "unit_vector", "angle", "quaternion", "discrete_action",
+                "continuous_action")
 
 
 def _pointer(row: Array) -> Any:
@@ -285,6 +288,59 @@ class Agents(LoadedPackage):
     def log(self, metric: str, value: float) -> None:
         """Adds a value to a metric of the game's own, which a curriculum may measure."""
         self._check(lib().hearth_agents_log(self._agents, metric.encode(), value))
+
+    @property
+    def custom_metrics(self) -> dict[str, float]:
+        """Means of what was given to `log` since the last call of `restart_custom_metrics`, by name."""
+        means: dict[str, float] = {}
+        for i in range(lib().hearth_agents_custom_metric_count(self._agents)):
+            metric = c.AgentsCustomMetric()
+            self._check(lib().hearth_agents_get_custom_metric(self._agents, i, ctypes.byref(metric)))
+            means[metric.name.decode()] = metric.mean
+        return means
+
+    def restart_custom_metrics(self) -> None:
+        """Begins the next period of all metrics of `log`."""
+        lib().hearth_agents_restart_custom_metrics(self._agents)
+
+    @property
+    def schema_hash(self) -> int:
+        """Hash of observations and actions: equal for equal ones on every platform, as that of a `Demo`."""
+        return lib().hearth_agents_schema_hash(self._agents)
+
+    @property
+    def fields(self) -> list[dict[str, Any]]:
+        """What agents see and what they choose, in order: the keys of hearth_agents_field, "kind" as text ("box",
+        "discrete", "position", "unit_vector", "angle", "quaternion", "discrete_action", "continuous_action")."""
+        found = []
+        for i in range(lib().hearth_agents_field_count(self._agents)):
+            field = c.AgentsField()
+            self._check(lib().hearth_agents_get_field(self._agents, i, ctypes.byref(field)))
+            values = {name: getattr(field, name) for name, _ in field._fields_}
+            found.append({**values, "name": field.name.decode(errors="replace"), "kind": _FIELD_KINDS[field.kind]})
+        return found
+
+    @property
+    def values(self) -> Array:
+        """The critic's value of what each agent saw last, float32 [n]; NaN for rows that are absent.
+        Error: HearthError for learners other than PPO with `report_values`."""
+        found, value = np.full(len(self), np.nan, np.float32), ctypes.c_float()
+        for row, agent in enumerate(self._ids):
+            if agent is not None:
+                self._check(lib().hearth_agents_get_value(self._agents, agent, ctypes.byref(value)))
+                found[row] = value.value
+        return found
+
+    @property
+    def observation_ranges(self) -> dict[str, tuple[float, float]]:
+        """Smallest and largest finite value of each float of the observations that agents decided by."""
+        found: dict[str, tuple[float, float]] = {}
+        low, high, non_finite = ctypes.c_float(), ctypes.c_float(), ctypes.c_uint64()
+        for i in range(self._observation_size):
+            self._check(lib().hearth_agents_observation_range(self._agents, i, *map(ctypes.byref,
+                                                                                   (low, high, non_finite))))
+            found[lib().hearth_agents_observation_name(self._agents, i).decode()] = low.value, high.value
+        return found
 
     @property
     def status(self) -> dict[str, float]:

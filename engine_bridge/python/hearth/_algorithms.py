@@ -34,7 +34,7 @@ from ._agents import Agents
 from ._cook import cook_agents, cook_package
 from ._device import Device
 from ._environments import Batch, Outcome, Replayed, make_batch
-from ._library import HearthError
+from ._library import HearthError, check_whole, check_writable, invalid
 from ._logs import Logs, ProgressBar, is_no
 from ._model import Model
 from ._policy import Policy
@@ -68,18 +68,21 @@ class Algorithm:
 
     KIND = ""
 
-    def __init__(self, env: Any, *, n_envs: int = 1, seed: int | None = None,
+    def __init__(self, env: Any, *others: Any, n_envs: int = 1, seed: int | None = None,
                  network: str | Mapping[str, Any] | None = None, device: Device | str | int = "cpu", verbose: int = 0,
                  tensorboard_log: str | os.PathLike[str] | None = None,
                  curriculum: str | os.PathLike[str] | dict[str, Any] | None = None, **hyperparameters: Any) -> None:
+        self._refuse_policy(env, others)
         self._curriculum = (curriculum if curriculum is None or isinstance(curriculum, dict)
                             else json.loads(Path(curriculum).read_bytes()))
-        self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else int(seed)
+        self.seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else check_whole(
+            "seed", seed, 0, 2**63 - 1, ", or None")
         self.verbose, self._log_folder = verbose, tensorboard_log
         self._given = dict(hyperparameters)
         self.hyperparameters = hyper.merged(self.KIND, self._given)
         self._device = device if isinstance(device, Device) else Device(device)
-        self._name = env if isinstance(env, str) else type(getattr(env, "unwrapped", env)).__name__
+        self._name = env if isinstance(env, str) else getattr(env, "__name__", None) or type(
+            getattr(env, "unwrapped", env)).__name__
         self._envs: Batch | None = make_batch(env, n_envs, self.seed)
         self._observation, self._action = self._envs.observation, self._envs.action
         self.n_agents = self._envs.n_agents
@@ -90,6 +93,16 @@ class Algorithm:
                                     seed=self.seed, device=self._device)
         self._begin()
         self._use_curriculum(restarts=True)
+
+    @classmethod
+    def _refuse_policy(cls, env: Any, others: Sequence[Any]) -> None:
+        """Says what to write in place of a call as of Stable-Baselines3, PPO("MlpPolicy", env)."""
+        if isinstance(env, str) and env.endswith("Policy"):
+            network = ', network="nature_cnn"' if env == "CnnPolicy" else ""
+            raise invalid(f"'{env}' is a policy of Stable-Baselines3, expected the environment; write "
+                          f"{cls.__name__}(env{network}); docs/how-to/python_training.md has the table of what differs")
+        if others:
+            raise invalid(f"{cls.__name__} takes the environment, and all else by name, found {others[0]!r} after it")
 
     def _begin(self) -> None:
         """Sets what a run begins with."""
@@ -165,9 +178,7 @@ class Algorithm:
         if self._envs is None:
             raise HearthError("this model was loaded without an environment: pass env to load", -7,
                               "HEARTH_ERROR_INVALID_STATE")
-        if not (isinstance(total_timesteps, numbers.Real) and 0 <= total_timesteps < math.inf):
-            raise HearthError(f"total_timesteps is {total_timesteps!r}, expected a number of steps, at least 0", -1,
-                              "HEARTH_ERROR_INVALID_ARGUMENT")
+        _check_steps("total_timesteps", total_timesteps)
         if reset_num_timesteps:
             self.num_timesteps = 0
         self._total_timesteps = self.num_timesteps + total_timesteps
@@ -276,6 +287,8 @@ class Algorithm:
         learned on in the game, as for `cook_agents`; None: that of here.  Brains of the file's agents come back by
         `load_brain`.
         """
+        check_writable("path", path)
+        check_whole("n_agents", n_agents, 1)
         settings = hyper.learner(self.KIND, self.hyperparameters, n_agents) if learner is None else learner
         package = cook_agents(self._observation.fields, self._action.actions, n_agents=n_agents, network=self.network,
                               learner=settings, seed=self.seed)
@@ -321,6 +334,7 @@ class Algorithm:
         if exact and (self._actions is None or self._envs is None):
             raise HearthError("an exact file holds a run that has begun, with its environments: call learn first, or "
                               "save without exact", -7, "HEARTH_ERROR_INVALID_STATE")
+        check_writable("path", path)
         target = Path(path)
         temporary = target.with_name(target.name + ".new")
         with open(temporary, "wb") as file:
@@ -371,11 +385,18 @@ class Algorithm:
                 package, brain = archive.read("package.hearth"), archive.read("brain")
                 stored = archive.read("state.npz") if meta["is_exact"] else b""
         except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError, NotImplementedError) as error:
+            if _is_stable_baselines3(path):
+                raise invalid(f"{path} is a file of Stable-Baselines3, expected one of {cls.__name__}.save: read it by "
+                              "hearth.checkpoints.load") from error
             raise HearthError(f"{path} is damaged, or not a file of save: {error}; train anew, or restore the file", -1,
                               "HEARTH_ERROR_INVALID_ARGUMENT") from error
         if meta["format"] != _FORMAT or meta["algorithm"] != cls.KIND:
             raise HearthError(f"{path} is of {meta['algorithm'].upper()}, format {meta['format']}; expected "
                               f"{cls.KIND.upper()}, format {_FORMAT}", -15, "HEARTH_ERROR_INCOMPATIBLE")
+        for name, value in hyperparameters.items():
+            if not (name in hyper.SCHEDULES and callable(value)):
+                raise invalid(f"{name} is {value!r}, expected functions of the progress alone ("
+                              f"{', '.join(hyper.SCHEDULES)}): {path} has all other hyperparameters")
         missing = [name for name in meta["schedules"] if name not in hyperparameters]
         if missing and env is not None:
             raise HearthError(f"{path}: '{missing[0]}' was a function, which the file does not hold: pass it to load",
@@ -507,6 +528,30 @@ class SAC(Algorithm):
                 "train/ent_coef": status["ent_coef"]}
 
 
+def _check_steps(name: str, steps: Any) -> None:
+    if not (isinstance(steps, numbers.Real) and 0 <= steps < math.inf):
+        raise invalid(f"{name} is {steps!r}, expected a number of steps, at least 0")
+
+
+def _check_spaces(envs: Batch, model: Algorithm) -> Batch:
+    """Returns environments to evaluate a model in, or raises an error for those of other spaces."""
+    theirs = envs.observation.fields, envs.action.actions
+    ours = model._observation.fields, model._action.actions
+    if theirs != ours:
+        raise HearthError(f"the environment has the observations and actions {theirs}, expected {ours}, those that the "
+                          "model was made for", -15, "HEARTH_ERROR_INCOMPATIBLE")
+    return envs
+
+
+def _is_stable_baselines3(path: str | os.PathLike[str]) -> bool:
+    """Whether the file is a whole archive with the version of Stable-Baselines3."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "_stable_baselines3_version" in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
+
+
 def _check_finite(observations: Array, rows: Array | None = None) -> None:
     """Raises an error for observations, [n, size], that are not finite.  rows: bool [n], which of them count."""
     finite = np.isfinite(observations)
@@ -529,13 +574,26 @@ class _Run:
                  progress_bar: bool, log: str | os.PathLike[str] | None,
                  checkpoint: str | os.PathLike[str] | None, checkpoint_freq: int, eval_env: Any, eval_freq: int,
                  n_eval_episodes: int, best_model_path: str | os.PathLike[str] | None) -> None:
+        for name, file in (("checkpoint", checkpoint), ("best_model_path", best_model_path)):
+            if file is not None:
+                check_writable(name, file)
+        for name, number, least in (("log_interval", 1 if log_interval is None else log_interval, 1),
+                                    ("eval_freq", eval_freq, 0), ("checkpoint_freq", checkpoint_freq, 0),
+                                    ("n_eval_episodes", n_eval_episodes, 1)):
+            check_whole(name, number, least)
+        if best_model_path is not None and eval_env is None:
+            raise invalid("best_model_path needs eval_env, whose returns say which model is best")
         self._model = model
         self._callbacks: list[Callback] = [] if callback is None else list(
             callback) if isinstance(callback, (list, tuple)) else [callback]  # type: ignore[list-item]
+        for each in self._callbacks:
+            if not callable(each):
+                raise invalid(f"callback is {each!r}, expected a function of the model, or a list of them")
         self._log_interval = log_interval or (1 if model.KIND == "ppo" else 4)
         self._logged = self._log_count()
         self._checkpoint, self._checkpoint_freq = checkpoint, checkpoint_freq
-        self._eval_env = None if eval_env is None else make_batch(eval_env, 1, model.seed + 1_000_003)
+        self._eval_env = None if eval_env is None else _check_spaces(make_batch(eval_env, 1, model.seed + 1_000_003),
+                                                                     model)
         self._closes_eval_env = _is_maker(eval_env)
         self._eval_freq, self._n_eval_episodes = eval_freq, n_eval_episodes
         self._best_model_path = best_model_path
@@ -626,7 +684,7 @@ def evaluate_policy(model: Algorithm, env: Any, n_eval_episodes: int = 10, *, de
                           "HEARTH_ERROR_INVALID_ARGUMENT")
     envs = make_batch(env, 1, seed)
     try:
-        found = _play(model, envs, n_eval_episodes, deterministic)
+        found = _play(model, _check_spaces(envs, model), n_eval_episodes, deterministic)
     finally:
         if _is_maker(env):
             envs.close()
@@ -697,6 +755,9 @@ def learn(env: Any, algorithm: str = "ppo", steps: int = 100_000, *, seed: int |
     if algorithm not in ALGORITHMS:
         raise HearthError(f"algorithm is '{algorithm}', expected one of {', '.join(ALGORITHMS)}", -2,
                           "HEARTH_ERROR_NOT_FOUND")
+    _check_steps("steps", steps)
+    if checkpoint is not None:
+        check_writable("checkpoint", checkpoint)
     kind = ALGORITHMS[algorithm]
     of_learn = {name: options.pop(name) for name in
                 ("log_interval", "eval_freq", "n_eval_episodes", "best_model_path", "checkpoint_freq")

@@ -18,7 +18,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from ._library import HearthError
+from ._library import HearthError, check_whole, invalid
 from ._spaces import Action, Observation, batch, flat_mask, pick, split_mask, without_key
 
 if TYPE_CHECKING:
@@ -471,7 +471,7 @@ class Rows(Batch):
 
 def is_parallel(env: Any) -> bool:
     """Whether it is a pettingzoo.ParallelEnv, which need not derive from the class."""
-    return hasattr(env, "possible_agents") and not hasattr(env, "agent_selection")
+    return hasattr(env, "possible_agents") and not hasattr(env, "agent_iter")
 
 
 def make_batch(env: Any, n_envs: int, seed: int) -> Batch:
@@ -480,11 +480,12 @@ def make_batch(env: Any, n_envs: int, seed: int) -> Batch:
     n_envs: number of environments that an id or a function makes; a single instance stands for itself.
     Errors: HearthError for something else, and for n_envs other than 1 with an instance.
     """
+    n_envs = check_whole("n_envs", n_envs, 1)
     if isinstance(env, str):
         name = env
         makers: list[Callable[[], Any]] = [lambda: gymnasium.make(name)] * n_envs
         return make_batch([make() for make in makers], n_envs, seed)
-    if isinstance(env, Batch):
+    if isinstance(env, Batch) and n_envs == 1:
         return env
     if callable(env) and not isinstance(env, (gymnasium.Env, VectorEnv)) and not is_parallel(env):
         return make_batch([env() for _ in range(n_envs)], n_envs, seed)
@@ -494,13 +495,16 @@ def make_batch(env: Any, n_envs: int, seed: int) -> Batch:
                           "one", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
     if len(envs) == 1 and isinstance(envs[0], VectorEnv):
         return Vectors(envs[0], seed)
-    if envs and all(isinstance(e, gymnasium.Env) for e in envs):
+    if not envs:
+        raise invalid("the environment is a list of no environments, expected at least one")
+    if all(isinstance(e, gymnasium.Env) for e in envs):
         return Singles(envs, seed)
-    if envs and all(is_parallel(e) for e in envs):
+    if all(is_parallel(e) for e in envs):
         return Parallels(envs, seed)
-    if envs and hasattr(envs[0], "agent_selection"):
+    if hasattr(envs[0], "agent_iter"):
         raise HearthError(f"{envs[0]} is an AECEnv of PettingZoo, expected a ParallelEnv: convert it by "
-                          "pettingzoo.utils.aec_to_parallel if its agents act at the same time", -3,
+                          "turn_based_aec_to_parallel of pettingzoo.utils if its agents take turns, by aec_to_parallel if "
+                          "they act at the same time", -3,
                           "HEARTH_ERROR_UNSUPPORTED")
     raise HearthError(f"the environment is a {type(env).__name__}, expected an id, a function that makes one, a "
                       "gymnasium.Env, a VectorEnv, a pettingzoo.ParallelEnv, or a list of Envs or ParallelEnvs", -1,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import numbers
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ import numpy as np
 from . import _interface as c
 from ._cook import cook_network, cook_onnx
 from ._device import Device
-from ._library import HearthError, check, lib
+from ._library import HearthError, check, check_whole, check_writable, invalid, lib
 from ._logs import is_no
 from ._model import Array, Model, Package, read_bytes
 
@@ -169,19 +170,15 @@ class Fit:
         return _run(self.model, samples, samples, {"loss": self.loss, "epochs": 0}, None)[1]["best"]
 
 
-def _invalid(message: str) -> HearthError:
-    return HearthError(message, -1, "HEARTH_ERROR_INVALID_ARGUMENT")
-
-
 def _dataset(data: Data, loss: str, read: Mapping[str, Any]) -> Dataset:
     if isinstance(data, Dataset):
         return data
     if isinstance(data, tuple):
         if len(data) != 2:
-            raise _invalid(f"data has {len(data)} parts, expected inputs and targets")
+            raise invalid(f"data has {len(data)} parts, expected inputs and targets")
         return Dataset(*data)
     if not isinstance(data, (str, os.PathLike)):
-        raise _invalid(f"data is a {type(data).__name__}, expected a Dataset, (inputs, targets), or a path")
+        raise invalid(f"data is a {type(data).__name__}, expected a Dataset, (inputs, targets), or a path")
     return Dataset.load(data, **{"labels": loss == "cross_entropy", **read})
 
 
@@ -191,13 +188,13 @@ def _model(model: Any, data: Dataset, loss: str, batch_size: int, seed: int, whe
     learn = {"loss": loss, **step}
     if isinstance(model, Model):
         if step:
-            raise _invalid(f"'{next(iter(step))}' belongs to the model's entry 'learn': pass it to cook_onnx")
+            raise invalid(f"'{next(iter(step))}' belongs to the model's entry 'learn': pass it to cook_onnx")
         return model
     device = where if isinstance(where, Device) else Device(where)
     if not isinstance(model, Mapping):
         return Model(cook_onnx(model, max_batch_size=largest, learn=learn, device=device), device)
     if loss == "cross_entropy" and not data.has_labels:
-        raise _invalid("the loss is cross_entropy, and the targets are numbers: give labels, whole numbers or names")
+        raise invalid("the loss is cross_entropy, and the targets are numbers: give labels, whole numbers or names")
     outputs = (max(len(data.classes), int(data.targets.max()) + 1) if data.has_labels
                else int(np.prod(data.targets.shape[1:])))
     scale: dict[str, Any] = {}
@@ -206,6 +203,23 @@ def _model(model: Any, data: Dataset, loss: str, batch_size: int, seed: int, whe
         scale = {"mean": data.inputs.mean(0, np.float64).tolist(), "std": np.where(std > 0, std, 1).tolist()}
     return Model(cook_network(input_shape=data.inputs.shape[1:], outputs=outputs, network=model, learn=learn,
                               seed=seed, max_batch_size=largest, device=device, **scale), device)
+
+
+def _stopping(given: int | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns monitor, patience and min_delta, those that are given."""
+    if given is None:
+        return {}
+    if isinstance(given, str) or not isinstance(given, (numbers.Integral, Mapping)):
+        raise invalid(f"early_stopping is {given!r}, expected a number of epochs, or a dictionary such as "
+                      '{"monitor": "loss", "patience": 10}')
+    name, stopping = (("patience of early_stopping", dict(given)) if isinstance(given, Mapping)
+                      else ("early_stopping", {"patience": given}))
+    if unknown := set(stopping) - {"monitor", "patience", "min_delta"}:
+        raise HearthError(f"early_stopping has '{min(unknown)}'; there are: monitor, patience, min_delta", -2,
+                          "HEARTH_ERROR_NOT_FOUND")
+    if "patience" in stopping:
+        stopping["patience"] = check_whole(name, stopping["patience"], 1, otherwise=", of epochs; None: never stops")
+    return stopping
 
 
 def _run(model: Model, train: Dataset, validation: Dataset | None, options: Mapping[str, Any],
@@ -257,17 +271,19 @@ def fit(model: Model | Mapping[str, Any] | Package, data: Data, loss: str = "cro
     """
     for name, value in {"learning_rate": learning_rate, **step}.items():
         if isinstance(value, float) and not math.isfinite(value):
-            raise _invalid(f"{name} is {value}, expected a finite number")
+            raise invalid(f"{name} is {value}, expected a finite number")
+    stopping = _stopping(early_stopping)
+    for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
+        check_whole(name, {"epochs": epochs, "batch_size": batch_size, "seed": seed}[name], least)
+    for name, path in (("checkpoint", checkpoint), ("log", log)):
+        if path is not None:
+            check_writable(name, path)
     where = {} if read is None else dict(read)
     train, held = _dataset(data, loss, where), None
     if isinstance(validation, float):
         train, held = train.split(validation, seed)
     elif validation is not None:
         held = _dataset(validation, loss, {"classes": train.classes, **where})
-    stopping = {"patience": early_stopping} if isinstance(early_stopping, int) else dict(early_stopping or {})
-    if unknown := set(stopping) - {"monitor", "patience", "min_delta"}:
-        raise HearthError(f"early_stopping has '{min(unknown)}'; there are: monitor, patience, min_delta", -2,
-                          "HEARTH_ERROR_NOT_FOUND")
     trained = _model(model, train, loss, batch_size, seed, device, step)
     options = {"loss": loss, "epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate, "seed": seed,
                "metrics": list(metrics), **stopping}

@@ -8,10 +8,13 @@ docs/how-to/python_training.md has the table of what differs.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
-from ._library import HearthError
+import numpy as np
+
+from ._library import check_whole, invalid
 
 #: A number, or a function of the progress that remains (1 at the beginning, 0 at the end) that returns one.
 Schedule = Union[float, Callable[[float], float]]
@@ -51,26 +54,59 @@ CONVOLUTIONAL: dict[str, dict[str, Any]] = {
         {"channels": 16, "kernel_size": 3, "stride": 1}]},
 }
 
+#: Names of Stable-Baselines3 that have no meaning here, and what to do about them.
+_ELSEWHERE = {
+    "policy": "networks are given by network=, a dictionary, \"nature_cnn\" or \"minatar_cnn\": leave it out",
+    "policy_kwargs": "write network={\"kind\": \"mlp\", \"hidden_sizes\": [64, 64]} in its place",
+    "use_sde": "noise depends on no state: leave it out",
+    "sde_sample_freq": "noise depends on no state: leave it out",
+    "action_noise": "SAC explores by its own policy: leave it out",
+    "replay_buffer_class": "DQN has prioritized_alpha and return_steps: leave it out",
+    "replay_buffer_kwargs": "DQN has prioritized_alpha and return_steps: leave it out",
+    "optimize_memory_usage": "the buffer is in the device's memory: leave it out",
+    "rollout_buffer_class": "the rollout is in the device's memory: leave it out",
+    "stats_window_size": "means of the log are over 100 episodes: leave it out",
+}
+
 #: Names that this file keeps to itself: not hyperparameters of the learner.
 _DRIVER = ("exploration_fraction", "exploration_initial_eps", "exploration_final_eps")
 #: Those that may be functions of the progress.
 SCHEDULES = ("learning_rate", "clip_range", "ent_coef")
+#: Smallest values of whole numbers that are used here; the learner checks all others.
+_LEAST = {"n_steps": 1, "batch_size": 1, "n_epochs": 1, "buffer_size": 1, "learning_starts": 0, "train_freq": 1,
+          "target_update_interval": 1}
 
 
 def merged(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     """Returns the defaults with what is given in their place; further names are those of the learner."""
+    for name in given:
+        if name in _ELSEWHERE:
+            raise invalid(f"{name} is of Stable-Baselines3; {_ELSEWHERE[name]}")
     values = {**DEFAULTS[kind], **given}
     for name, value in values.items():
-        number = value(1.0) if callable(value) and name in SCHEDULES else value
+        if isinstance(value, np.generic):
+            values[name] = value = value.item()
+        if name in _LEAST:
+            check_whole(name, value, _LEAST[name])
+        if name in _DRIVER:  # a fraction of more than 1 leaves some exploration at the end
+            most = math.inf if name == "exploration_fraction" else 1
+            if not (isinstance(value, numbers.Real) and 0 <= value <= most):
+                raise invalid(f"{name} is {value!r}, expected a number, at least 0 and at most {most}")
+        if callable(value) and name not in SCHEDULES:
+            raise invalid(f"{name} is a function, expected a number; functions of the progress may be "
+                          f"{', '.join(SCHEDULES)}")
+        number = value(1.0) if callable(value) else value
+        if callable(value) and not isinstance(number, numbers.Real):
+            raise invalid(f"{name}(1.0) is {number!r}, expected a number")
         if isinstance(number, (int, float)) and not math.isfinite(number):
-            raise _invalid(f"{name} is {number}, expected a finite number")
+            raise invalid(f"{name} is {number}, expected a finite number")
         if name in SCHEDULES and isinstance(number, (int, float)) and number < 0:
-            raise _invalid(f"{name} is {number}, expected at least 0")
+            raise invalid(f"{name} is {number}, expected at least 0")
     for name in _DRIVER:
         if kind != "dqn" and name in given:
-            raise _invalid(f"{name} is of DQN, and {kind.upper()} explores by its own policy: leave it out")
+            raise invalid(f"{name} is of DQN, and {kind.upper()} explores by its own policy: leave it out")
     if kind == "sac" and "log_std_init" in given:
-        raise _invalid("log_std_init is of PPO; the actor of SAC computes log std from the observation: leave it out")
+        raise invalid("log_std_init is of PPO; the actor of SAC computes log std from the observation: leave it out")
     return values
 
 
@@ -81,11 +117,13 @@ def network(kind: str, given: str | Mapping[str, Any] | None, shape: Sequence[in
     channels of an image are its first extent, if that is the smallest, else its last.
     """
     if isinstance(given, str) and given not in CONVOLUTIONAL:
-        raise _invalid(f"network is '{given}', expected a dictionary, or one of {', '.join(CONVOLUTIONAL)}")
+        raise invalid(f"network is '{given}', expected a dictionary, or one of {', '.join(CONVOLUTIONAL)}")
+    if not (given is None or isinstance(given, (str, Mapping))):
+        raise invalid(f"network is {given!r}, expected a dictionary such as " '{"kind": "mlp", "hidden_sizes": [64, 64]}')
     out = dict(NETWORKS[kind] if given is None else CONVOLUTIONAL[given] if isinstance(given, str) else given)
     if out.get("kind") == "cnn" and "shape" not in out:
         if shape is None or len(shape) != 3:
-            raise _invalid("a network of kind 'cnn' needs a Box of three extents as observation, found "
+            raise invalid("a network of kind 'cnn' needs a Box of three extents as observation, found "
                            + (f"extents {list(shape)}" if shape is not None else "another space"))
         out["shape"] = [int(extent) for extent in shape]
         out.setdefault("channels_last", min(shape) != shape[0] or shape[0] == shape[2])
@@ -118,7 +156,7 @@ def _ppo(out: dict[str, Any], n_agents: int) -> None:
             near = [size for size in range(1, rollout + 1) if rollout % size == 0]
             below = max([size for size in near if size <= batch_size], default=1)
             above = min([size for size in near if size >= batch_size], default=rollout)
-            raise _invalid(f"batch_size is {batch_size}, expected a divisor of the rollout's {rollout} samples "
+            raise invalid(f"batch_size is {batch_size}, expected a divisor of the rollout's {rollout} samples "
                            f"({out['n_steps']} n_steps of {n_agents} agents), such as {below} or {above}")
         out["n_minibatches"] = rollout // batch_size
     # Stable-Baselines3 stops beyond 1.5 times the value.
@@ -148,13 +186,13 @@ def _dqn(out: dict[str, Any], n_agents: int) -> None:
 def _sac(out: dict[str, Any], n_agents: int) -> None:
     _replay(out, n_agents)
     ent_coef, target = str(out.pop("ent_coef")), out.pop("target_entropy")
-    if not ent_coef.startswith("auto"):
-        raise _invalid(f"ent_coef is {ent_coef}, expected 'auto' or 'auto_0.1' (learned from 0.1 on)")
-    if "_" in ent_coef:
-        out["ent_coef_init"] = float(ent_coef.split("_", 1)[1])
-    if target != "auto":
-        out["target_entropy"] = float(target)
-
-
-def _invalid(message: str) -> HearthError:
-    return HearthError(message, -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+    if ent_coef.split("_")[0] != "auto":
+        raise invalid(f"ent_coef is {ent_coef}, expected 'auto' or 'auto_0.1' (learned from 0.1 on)")
+    try:
+        if "_" in ent_coef:
+            out["ent_coef_init"] = float(ent_coef.split("_", 1)[1])
+        if target != "auto":
+            out["target_entropy"] = float(target)
+    except (TypeError, ValueError):
+        raise invalid(f"ent_coef is {ent_coef} and target_entropy {target!r}, expected 'auto', 'auto_0.1' and a number "
+                      "or 'auto'") from None

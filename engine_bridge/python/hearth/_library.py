@@ -8,8 +8,10 @@ The library lies beside this file, where the wheel installs it, or HEARTH_LIBRAR
 from __future__ import annotations
 
 import ctypes
+import numbers
 import os
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +75,33 @@ def check(code: int, message: Any) -> int:
     if code < 0:
         raise error(code, message() if callable(message) else message)
     return code
+
+
+def invalid(message: str) -> HearthError:
+    """Creates the exception for an argument that cannot be."""
+    return HearthError(message, -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+
+
+def check_whole(name: str, value: Any, least: int, most: int | None = None, otherwise: str = "") -> int:
+    """Returns a whole number of at least `least` and at most `most`, or raises HearthError.  otherwise: how the text
+    about what is expected ends."""
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        limits = f", at least {least}" if most is None else f" from {least} to {most}"
+        raise invalid(f"{name} is {value!r}, expected a whole number{limits}{otherwise}")
+    return int(value)
+
+
+def check_writable(name: str, path: str | os.PathLike[str]) -> None:
+    """Raises HearthError if a file that is written later cannot be; makes its folder if there is none."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(None, "it is a folder")
+        if not target.parent.exists():
+            target.parent.mkdir(parents=True)
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise invalid(f"{name}: cannot write '{target}': {error.strerror}; give a file in a folder that can be written"
+                      ) from error

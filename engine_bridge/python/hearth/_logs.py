@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from ._library import HearthError
+from ._library import HearthError, check_writable
 
 try:
     import fcntl
@@ -195,7 +195,7 @@ class Logs:
     def __init__(self, folder: str | os.PathLike[str], program: str, seed: int, step: int) -> None:
         """step: the run goes on from here; what the logs have beyond it is dropped."""
         path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
+        check_writable("log", path / "run.jsonl")
         table, self._lines = CsvLog(path / "progress.csv"), RunLog(path / "run.jsonl", program, seed)
         self._lines.forget_requests()
         for log in (table, self._lines):

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._environments import Outcome, Parallels, Rows
+from ._environments import Outcome, Parallels, Rows, make_batch
+from ._library import check_whole, invalid
 from ._model import Model
 from ._policy import Policy
 
@@ -41,7 +42,17 @@ class SelfPlay(Rows):
     def __init__(self, env: Callable[[], Any], n_envs: int = 1, *, save_steps: int = 20_000, swap_steps: int = 10_000,
                  window: int = 10, play_against_latest_model_ratio: float = 0.5, initial_elo: float = 1200.0,
                  seed: int = 0) -> None:
-        self._inner = Parallels([env() for _ in range(n_envs)], seed)
+        for name, value in (("n_envs", n_envs), ("save_steps", save_steps), ("swap_steps", swap_steps),
+                            ("window", window)):
+            check_whole(name, value, 1)
+        if not 0 <= play_against_latest_model_ratio <= 1:
+            raise invalid(f"play_against_latest_model_ratio is {play_against_latest_model_ratio}, expected a number from "
+                          "0 to 1")
+        inner = make_batch(env, n_envs, check_whole("seed", seed, 0)) if callable(env) else None
+        if not isinstance(inner, Parallels) or inner.n_agents == n_envs:
+            raise invalid(f"SelfPlay of {env!r}, expected a function that makes a pettingzoo.ParallelEnv of at least two "
+                          "agents")
+        self._inner = inner
         per_world = self._inner.n_agents // n_envs
         super().__init__(self._inner, np.array([w * per_world + w % per_world for w in range(n_envs)]))
         self._others = np.setdiff1d(np.arange(self._inner.n_agents), self._rows)

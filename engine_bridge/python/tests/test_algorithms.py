@@ -459,6 +459,27 @@ def test_agents_join_and_leave(device):
             agents.add(1)
 
 
+def test_agents_tell_what_they_see_and_expect(device):
+    observations = [{"name": "speed", "size": 2, "low": -3, "high": 3}, {"name": "gear", "kind": "discrete", "n": 3}]
+    package = hearth.cook_agents(observations, [{"name": "steer", "kind": "continuous", "low": -2, "high": 2}], n_agents=2,
+                                 learner={"kind": "ppo", "n_steps": 8, "report_values": True}, device=device)
+    with hearth.Agents(package, 2, device) as agents:
+        fields = [(field["name"], field["kind"], field["size"], field["low"]) for field in agents.fields]
+        assert fields[0] == ("speed", "box", 2, -3.0) and fields[1][:2] == ("gear", "discrete")
+        assert fields[2][:2] == ("steer", "continuous_action") and fields[2][3] == -2.0
+        with pytest.raises(hearth.HearthError, match="NOT_FOUND"):
+            agents.values
+        agents.decide(np.array([[1, 2, 0], [-1, 2.5, 2]], np.float32))
+        assert np.isfinite(agents.values).all()
+        agents.remove(0)
+        assert np.isnan(agents.values[0])
+        assert list(agents.observation_ranges.values())[:2] == [(-1.0, 1.0), (2.0, 2.5)]
+        agents.log("catches", 1), agents.log("catches", 4)
+        assert agents.custom_metrics == {"catches": 2.5}
+        agents.restart_custom_metrics()
+        assert agents.schema_hash != 0
+
+
 def test_demonstrations_of_several_people_and_a_games_own_score(device):
     package = hearth.cook_agents([{"name": "x", "kind": "box", "size": 1}], [{"name": "a", "kind": "discrete", "n": 2}],
                                  n_agents=2, device=device, learner={
@@ -567,6 +588,15 @@ def test_errors_of_hyperparameters_name_what_was_expected(device):
         (hearth.PPO, {"learning_rate": lambda remaining: math.nan}, "learning_rate is nan, expected a finite number"),
         (hearth.PPO, {"learning_rate": -1}, "learning_rate is -1, expected at least 0"),
         (hearth.SAC, {"tau": math.inf}, "tau is inf, expected a finite number"),
+        (hearth.PPO, {"n_steps": "64"}, "n_steps is '64', expected a whole number, at least 1"),
+        (hearth.PPO, {"batch_size": 0}, "batch_size is 0, expected a whole number, at least 1"),
+        (hearth.PPO, {"gamma": lambda remaining: 0.9}, "gamma is a function, expected a number; functions .* may be"),
+        (hearth.PPO, {"learning_rate": lambda remaining: None}, r"learning_rate\(1.0\) is None, expected a number"),
+        (hearth.PPO, {"network": [64, 64]}, r"network is \[64, 64\], expected a dictionary such as"),
+        (hearth.DQN, {"train_freq": (1, "episode")}, r"train_freq is \(1, 'episode'\), expected a whole number"),
+        (hearth.DQN, {"target_update_interval": 0}, "target_update_interval is 0, expected"),
+        (hearth.DQN, {"exploration_final_eps": 3}, "exploration_final_eps is 3, expected a number, at least 0 and at most 1"),
+        (hearth.SAC, {"ent_coef": "auto_x"}, "ent_coef is auto_x .*, expected 'auto', 'auto_0.1'"),
     ]:
         with pytest.raises(hearth.HearthError, match=message):
             kind("CartPole-v1", device=device, **settings)
@@ -574,6 +604,86 @@ def test_errors_of_hyperparameters_name_what_was_expected(device):
         hearth.SAC("Pendulum-v1", device=device, ent_coef=0.1)
     with pytest.raises(hearth.HearthError, match="algorithm is 'a2c', expected one of ppo, dqn, sac"):
         hearth.learn("CartPole-v1", "a2c")
+
+
+def test_calls_as_of_stable_baselines3_say_what_to_write(device):
+    for make, message in [
+        (lambda: hearth.PPO("MlpPolicy", "CartPole-v1", verbose=1), r"'MlpPolicy' is a policy of .*; write PPO\(env\);"),
+        (lambda: hearth.PPO("CnnPolicy", "CartPole-v1"), r'write PPO\(env, network="nature_cnn"\);'),
+        (lambda: hearth.SAC("MultiInputPolicy"), r"'MultiInputPolicy' is a policy of .*; write SAC\(env\);"),
+        (lambda: hearth.learn("MlpPolicy"), "'MlpPolicy' is a policy of"),
+        (lambda: hearth.PPO("CartPole-v1", 4), "PPO takes the environment, and all else by name, found 4"),
+        (lambda: hearth.PPO("CartPole-v1", policy="MlpPolicy"), "policy .*: leave it out"),
+        (lambda: hearth.PPO("CartPole-v1", policy_kwargs={"net_arch": [8]}), "policy_kwargs .* network="),
+        (lambda: hearth.PPO("CartPole-v1", use_sde=True), "use_sde .*: leave it out"),
+        (lambda: hearth.SAC("Pendulum-v1", action_noise=None), "action_noise .*: leave it out"),
+        (lambda: hearth.DQN("CartPole-v1", replay_buffer_class=list), "replay_buffer_class .*prioritized_alpha"),
+    ]:
+        with pytest.raises(hearth.HearthError, match=message):
+            make()
+
+
+def test_a_file_of_stable_baselines3_is_named_as_such(device, tmp_path):
+    with zipfile.ZipFile(tmp_path / "cart.zip", "w") as archive:
+        for name in ("data", "policy.pth", "_stable_baselines3_version"):
+            archive.writestr(name, "")
+    with pytest.raises(hearth.HearthError, match="cart.zip is a file of Stable-Baselines3.*hearth.checkpoints.load"):
+        hearth.PPO.load(tmp_path / "cart.zip", device=device)
+
+
+def test_seeds_and_numbers_of_environments_are_checked(device):
+    for arguments, message in [({"seed": -1}, "seed is -1, expected a whole number from 0 to [0-9]+, or None"),
+                               ({"seed": 2**63}, "seed is 9223372036854775808, expected"),
+                               ({"seed": 0.5}, "seed is 0.5, expected"), ({"seed": "a"}, "seed is 'a', expected"),
+                               ({"n_envs": 0}, "n_envs is 0, expected a whole number, at least 1"),
+                               ({"n_envs": -2}, "n_envs is -2, expected"), ({"n_envs": 1.5}, "n_envs is 1.5, expected"),
+                               ({"n_envs": "8"}, "n_envs is '8', expected")]:
+        with pytest.raises(hearth.HearthError, match=message):
+            hearth.PPO("CartPole-v1", device=device, **arguments)
+    with pytest.raises(hearth.HearthError, match="a list of no environments, expected at least one"):
+        hearth.PPO([], device=device)
+
+
+def test_arguments_of_learn_are_checked_before_the_first_step(device):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    for arguments, message in [({"callback": 5}, "callback is 5, expected a function"),
+                               ({"log_interval": 0}, "log_interval is 0, expected"),
+                               ({"eval_freq": -1}, "eval_freq is -1, expected a whole number, at least 0"),
+                               ({"checkpoint_freq": 0.5}, "checkpoint_freq is 0.5, expected"),
+                               ({"eval_env": "CartPole-v1", "n_eval_episodes": 0}, "n_eval_episodes is 0, expected"),
+                               ({"best_model_path": "best.zip"}, "best_model_path needs eval_env"),
+                               ({"eval_env": "Pendulum-v1"}, "the environment has the observations and actions")]:
+        with pytest.raises(hearth.HearthError, match=message):
+            model.learn(64, **arguments)
+        assert model.num_timesteps == 0
+    with pytest.raises(hearth.HearthError, match="the environment has the observations and actions .* expected .*"):
+        hearth.evaluate_policy(model, "Pendulum-v1")
+    model.close()
+
+
+def test_load_takes_functions_alone(device, tmp_path):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    model.save(tmp_path / "run.zip")
+    model.close()
+    for name in ("gamma", "gama"):
+        with pytest.raises(hearth.HearthError, match=f"{name} is 0.5, expected functions .* has all other"):
+            hearth.PPO.load(tmp_path / "run.zip", "CartPole-v1", device=device, **{name: 0.5})
+
+
+def test_files_that_cannot_be_written_are_refused_before_the_first_step(device, tmp_path):
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"])
+    (tmp_path / "file").write_text("")
+    for arguments, message in [({"checkpoint": tmp_path / "file/run.zip"}, "checkpoint: cannot write .*file/run.zip'"),
+                               ({"checkpoint": tmp_path}, "checkpoint: cannot write '.*': it is a folder"),
+                               ({"eval_env": "CartPole-v1", "best_model_path": tmp_path / "file/best.zip"},
+                                "best_model_path: cannot write .*best.zip'"),
+                               ({"log": tmp_path / "file"}, "log: cannot write .*file/run.jsonl'")]:
+        with pytest.raises(hearth.HearthError, match=message):
+            model.learn(64, **arguments)
+        assert model.num_timesteps == 0
+    model.learn(64, checkpoint=tmp_path / "new/folder/run.zip")
+    assert [path.name for path in (tmp_path / "new/folder").iterdir()] == ["run.zip"]
+    model.close()
 
 
 def test_gymnasium_is_named_if_it_is_missing():

@@ -94,11 +94,11 @@ def test_an_onnx_model_learns_on(device, halves):
 
 def test_images_of_a_folder_have_its_classes(device):
     images = hearth.Dataset.load(DATA / "fit/images")
-    assert images.inputs.shape == (4, 3, 2, 4) and images.classes == ["cat", "dog"]
-    assert repr(images) == "<Dataset: 4 samples of [3, 2, 4], labels of 2 classes>"
+    assert images.inputs.shape == (5, 3, 2, 4) and images.classes == ["cat", "dog"]
+    assert repr(images) == "<Dataset: 5 samples of [3, 2, 4], labels of 2 classes>"
     result = hearth.fit({"kind": "cnn", "convolutions": [{"channels": 4, "kernel_size": 2}], "hidden_sizes": [8]},
                         DATA / "fit/images", epochs=2, device=device)
-    assert result.classes == ["cat", "dog"] and result.predict(images.inputs).shape == (4, 2)
+    assert result.classes == ["cat", "dog"] and result.predict(images.inputs).shape == (5, 2)
 
 
 def test_arrays_outlive_their_data_set():
@@ -167,6 +167,14 @@ def test_bad_arguments_are_named(device, halves):
         ({"metrics": ["mae"], "validation": 0.1}, "no metric is named 'mae'; there are: loss, accuracy, f1"),
         ({"validation": 1.5}, "a fraction between 0 and 1"),
         ({"early_stopping": {"patients": 3}}, "early_stopping has 'patients'"),
+        ({"early_stopping": 0}, "early_stopping is 0, expected a whole number, at least 1, of epochs; None"),
+        ({"early_stopping": True}, "early_stopping is True, expected a whole number"),
+        ({"early_stopping": {"patience": 0}}, "patience of early_stopping is 0, expected"),
+        ({"early_stopping": "loss"}, "early_stopping is 'loss', expected a number of epochs.*monitor"),
+        ({"seed": -1}, "seed is -1, expected a whole number, at least 0"),
+        ({"epochs": 0}, "epochs is 0, expected a whole number, at least 1"),
+        ({"batch_size": 0}, "batch_size is 0, expected a whole number, at least 1"),
+        ({"checkpoint": "/proc/none/best.safetensors"}, "checkpoint: cannot write '/proc/none/best.safetensors'"),
         ({"validation": (x, y + 1)}, "validation: fit: sample .* has the label 2, the model's classes are 0 to 1"),
         ({"learnig_rate": 1}, "there is no 'learnig_rate'"),
         ({"learning_rate": float("nan")}, "learning_rate is nan, expected a finite number"),

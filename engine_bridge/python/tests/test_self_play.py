@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Self-play in a game of PettingZoo."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-pytest.importorskip("gymnasium", reason="needs the package gymnasium")
+gymnasium = pytest.importorskip("gymnasium", reason="needs the package gymnasium")
 pettingzoo = pytest.importorskip("pettingzoo", reason="needs the package pettingzoo")
 from gymnasium import spaces  # noqa: E402
 from pettingzoo.test import parallel_api_test  # noqa: E402
+from pettingzoo.utils import parallel_to_aec  # noqa: E402
 
 import hearth  # noqa: E402
 
@@ -107,3 +111,38 @@ def test_self_play_goes_on_to_the_bit(device, tmp_path):
     resumed.learn(1024 - 300, reset_num_timesteps=False)
     assert resumed.brain() == model.brain() and again.elo == whole.elo
     model.close(), resumed.close()
+
+
+def test_connect_four_is_learned_by_self_play(device):
+    pytest.importorskip("pygame", reason="needs the package pygame-ce")
+    spec = importlib.util.spec_from_file_location("connect_four",
+                                                  Path(__file__).parents[1] / "examples/connect_four.py")
+    four = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(four)
+    parallel_api_test(four.make_game(), num_cycles=50)
+    games = hearth.SelfPlay(four.make_game, n_envs=16, save_steps=5_000, swap_steps=2_000)
+    model = hearth.PPO(games, device=device, seed=0, **four.SETTINGS)
+    before = four.play(model, 50)
+    ratings = []
+    model.learn(50_000, callback=lambda model: ratings.append(games.elo))
+    middle = len(ratings) // 2
+    assert ratings[middle] > 1200 + 50 and ratings[-1] > ratings[middle] + 50, ratings[::100]
+    after = four.play(model, 50)
+    assert after[0] >= 40 > before[0], (before, after)  # of 50 games against random moves
+    model.close()
+
+
+def test_errors_of_self_play_name_what_was_expected(device):
+    for arguments, message in [({"n_envs": 0}, "n_envs is 0, expected"), ({"window": 0}, "window is 0, expected"),
+                               ({"save_steps": 0}, "save_steps is 0"), ({"swap_steps": -1}, "swap_steps is -1"),
+                               ({"seed": -1}, "seed is -1, expected"),
+                               ({"play_against_latest_model_ratio": 3}, "ratio is 3, expected a number from 0 to 1")]:
+        with pytest.raises(hearth.HearthError, match=message):
+            hearth.SelfPlay(Duel, **arguments)
+    for env in (Duel(), "CartPole-v1", lambda: gymnasium.make("CartPole-v1")):
+        with pytest.raises(hearth.HearthError, match="expected a function that makes a pettingzoo.ParallelEnv of at"):
+            hearth.SelfPlay(env)
+    with pytest.raises(hearth.HearthError, match="is an AECEnv .*: convert it by turn_based_aec_to_parallel"):
+        hearth.SelfPlay(lambda: parallel_to_aec(Duel()))
+    with pytest.raises(hearth.HearthError, match="n_envs is 4 for one environment"):
+        hearth.PPO(hearth.SelfPlay(Duel), n_envs=4, device=device, **SETTINGS)

@@ -10,7 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # From PyPI. Ray requires exactly this gymnasium; Stable-Baselines3 before 2.7 requires an older one.
 python_packages=('numpy>=1.24' 'pytest>=8.2' 'gymnasium==1.2.2' 'stable-baselines3==2.7.1' 'sb3-contrib==2.7.1'
-    'pettingzoo==1.25.0' 'tensorboard>=2.14' 'matplotlib>=3.6')
+    'pettingzoo==1.25.0' 'pygame-ce>=2.3' 'tensorboard>=2.14' 'matplotlib>=3.6')
 
 venv=$root/out/python mode=${1-}
 [ -z "$mode" ] || [ "$mode" = test ] || fail_usage
