@@ -8,7 +8,8 @@
     perf/peers/python_tasks.py --table hearth.csv sb3.csv
 
 One line for each run: steps until the mean return of the last 20 episodes reaches the task's bar (empty: never),
-the mean at the end, and CPU seconds of the process without compiling.  A run goes on to the bar or its last step.
+the mean at the end, and CPU seconds of the process without compiling.  A run goes on to the bar or its last step, with
+--whole always to its last step.
 Both need gymnasium 1, with box2d for lunar and mujoco for pendulum; minatar needs the package minatar; sb3 needs
 stable-baselines3, and sb3-contrib for masked and memory.  One thread each.
 """
@@ -100,7 +101,8 @@ def minatar():
     return BaseEnv("breakout", use_minimal_action_set=True)  # MinAtar/Breakout-v1
 
 
-#: Environment, algorithm, environments, steps at most, bar, hyperparameters by the names of Stable-Baselines3.
+#: Environment, algorithm, environments, steps at most, bar, hyperparameters by the names of Stable-Baselines3, which
+#: has nothing like memory_gru and sparse_curious.
 TASKS = {
     "lunar": (lambda: gymnasium.make("LunarLander-v3"), "ppo", 16, 1_000_000, 200, {"n_steps": 1024, "batch_size": 64, "n_epochs": 4, "gamma": 0.999,
                                                  "gae_lambda": 0.98, "ent_coef": 0.01}),
@@ -108,16 +110,24 @@ TASKS = {
                                                 "ent_coef": 0.01, "network": "minatar_cnn"}),
     "memory": (Maze, "ppo", 8, 200_000, 0.8, {"n_steps": 128, "batch_size": 128, "n_epochs": 10, "ent_coef": 0.01,
                                               "network": {"kind": "lstm", "hidden_size": 64}}),
+    "memory_gru": (Maze, "ppo", 8, 200_000, 0.8, {"n_steps": 128, "batch_size": 128, "n_epochs": 10, "ent_coef": 0.01,
+                                                  "normalize_observations": True,
+                                                  "network": {"kind": "gru", "hidden_size": 64}}),
     "masked": (Masked, "ppo", 8, 200_000, 8, {"n_steps": 128, "batch_size": 256, "gamma": 0.9}),
     "switches": (Switches, "ppo", 8, 200_000, 9, {"n_steps": 128, "batch_size": 256, "gamma": 0.9}),
     "pendulum": (lambda: gymnasium.make("InvertedDoublePendulum-v5"), "sac", 1, 40_000, 9000, {}),
     "sparse": (lambda: gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=False), "ppo", 8, 200_000, 0.9,
                {"n_steps": 128, "batch_size": 256, "ent_coef": 0.05}),
+    "sparse_curious": (lambda: gymnasium.make("FrozenLake-v1", map_name="8x8", is_slippery=False), "ppo", 8, 200_000, 0.9,
+                       {"n_steps": 128, "batch_size": 256, "ent_coef": 0.05, "rnd_coef": 0.5}),
 }
+HEARTH_ALONE = ("memory_gru", "sparse_curious")
 
 
 class Progress:
     """Returns of the last episodes, and the step at which they reach the bar."""
+
+    is_whole = False
 
     def __init__(self, bar):
         self.bar, self.steps, self.returns = bar, None, collections.deque(maxlen=EPISODES)
@@ -130,9 +140,9 @@ class Progress:
         return float(np.mean(self.returns)) if self.returns else float("nan")
 
     def goes_on(self, step):
-        if len(self.returns) == EPISODES and self.mean() >= self.bar:
+        if self.steps is None and len(self.returns) == EPISODES and self.mean() >= self.bar:
             self.steps = step
-        return self.steps is None
+        return self.is_whole or self.steps is None
 
 
 def with_hearth(task, seed):
@@ -200,21 +210,27 @@ def with_sb3(task, seed):
     return progress
 
 
+def cells(runs):
+    """Seeds that reached the bar; medians of their steps, of returns at the end, and of CPU seconds."""
+    if not runs:
+        return " | | "
+    steps = [int(run["steps"]) for run in runs if run["steps"]]
+    middle = [statistics.median(float(run[name]) for run in runs) for name in ("return", "cpu_seconds")]
+    return (f"{len(steps)} of {len(runs)}, {f'{statistics.median(steps):,.0f}' if steps else 'none'} | "
+            f"{middle[0]:,.4g} | {middle[1]:.1f}")
+
+
 def table(paths):
-    """A line of Markdown for each task: medians over the seeds."""
+    """A line of Markdown for each task, as in docs/how-to/python_training.md."""
     rows = collections.defaultdict(list)
     for path in paths:
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
                 rows[row["task"], row["library"]].append(row)
-    print("| task | library | seeds | reached the bar | steps to it (median) | CPU s (median) | return at the end |")
-    print("|---|---|---|---|---|---|---|")
-    for (task, library), runs in sorted(rows.items()):
-        reached = [int(run["steps"]) for run in runs if run["steps"]]
-        seconds = statistics.median(float(run["cpu_seconds"]) for run in runs)
-        ends = ", ".join(f"{float(run['return']):.4g}" for run in runs)
-        print(f"| {task} | {library} | {len(runs)} | {len(reached)} | "
-              f"{f'{statistics.median(reached):,.0f}' if reached else ''} | {seconds:.1f} | {ends} |")
+    print("| task | bar | Hearth: seeds, steps | return | CPU s | Stable-Baselines3: seeds, steps | return | CPU s |")
+    print("|---|---|---|---|---|---|---|---|")
+    for task, (_, _, _, _, bar, _) in TASKS.items():
+        print(f"| {task} | {bar:,} | {cells(rows[task, 'hearth'])} | {cells(rows[task, 'sb3'])} |")
 
 
 def main():
@@ -224,11 +240,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=3, help="as many")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--steps", type=int, help="at most so many, in place of the task's own")
+    parser.add_argument("--whole", action="store_true", help="goes on beyond the bar")
     parser.add_argument("--table", nargs="+", metavar="CSV")
     arguments = parser.parse_args()
     if arguments.table:
         return table(arguments.table)
-    names = list(TASKS) if arguments.task == "all" else arguments.task.split(",")
+    Progress.is_whole = arguments.whole
+    names = [name for name in TASKS if arguments.library == "hearth" or name not in HEARTH_ALONE] if arguments.task == "all" else arguments.task.split(",")
     if unknown := set(names) - set(TASKS):
         parser.error(f"there is no task '{min(unknown)}'; expected some of {', '.join(TASKS)}")
     print("task,library,seed,steps,return,cpu_seconds", flush=True)

@@ -6,7 +6,7 @@
 #
 # It needs the C library of Debian 12 or a newer one, and nothing else of the machine. Default networks come compiled
 # (wheel_kernels.py); for others the CPU device calls a C compiler, which the roots lack. Roots are made by debootstrap,
-# which needs root, and kept in out/wheel/roots.
+# which needs root, and kept in out/wheel/roots. The learning curves of all are in out/wheel/curves.csv.
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -22,6 +22,7 @@ build release hearth hearth_workbench_shared hearth_environment_classic hearth_e
 wheel=$(echo "$root"/out/wheel/*.whl)
 as_root=()
 [ "$(id -u)" = 0 ] || as_root=(sudo)
+echo 'suite,python,seconds,steps,return' >"$root/out/wheel/curves.csv"
 for suite in "$@"; do
     folder=$root/out/wheel/roots/$suite
     in_root=("${as_root[@]}" chroot "$folder" env -i PATH=/usr/bin:/bin HOME=/root)
@@ -42,4 +43,5 @@ for suite in "$@"; do
         python3 -m venv --clear /tmp/venv
         /tmp/venv/bin/pip install -q --disable-pip-version-check --no-index --find-links /tmp/wheels 'hearth[env]'
         time /tmp/venv/bin/python /tmp/learn.py" || fail "the wheel does not learn in $suite"
+    sed "s/^/$suite,$version,/" "$folder/tmp/curve.csv" >>"$root/out/wheel/curves.csv"
 done
