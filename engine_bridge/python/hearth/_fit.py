@@ -27,6 +27,8 @@ from ._library import HearthError, check, check_whole, check_writable, invalid, 
 from ._logs import is_no
 from ._model import Array, Model, Package, read_bytes
 
+#: Arguments of `Dataset.load`.
+_READ = ("targets", "inputs", "labels", "classes", "delimiter")
 #: What `fit` takes as data: a `Dataset`, arrays (inputs, targets), or the path of a folder of images, .npz or CSV.
 Data = Union["Dataset", "tuple[Any, Any]", str, "os.PathLike[str]"]
 
@@ -34,14 +36,20 @@ Data = Union["Dataset", "tuple[Any, Any]", str, "os.PathLike[str]"]
 class Dataset:
     """Samples: inputs with their targets, which are numbers, or labels of classes.
 
-    inputs: [n, ...].  targets: integers [n] are labels, floats [n, ...] numbers; [n] becomes [n, 1].
-    classes: names of the labels 0, 1, ...
+    inputs: [n, ...].  targets: integers or names [n] are labels, floats [n, ...] numbers; [n] becomes [n, 1].
+    classes: names of the labels 0, 1, ...; without them, names that occur, sorted.
     Errors: HearthError for no samples, other numbers of samples, an element that is not finite and a label out of
     range, naming the sample.
     """
 
     def __init__(self, inputs: Any, targets: Any, classes: Sequence[str] = ()) -> None:
-        x, y = np.ascontiguousarray(inputs, np.float32), np.asarray(targets)
+        try:
+            x = np.ascontiguousarray(inputs, np.float32)
+        except (TypeError, ValueError) as error:
+            raise invalid(f"inputs are no array of numbers: {error}") from error
+        y = np.asarray(targets)
+        if y.dtype.kind == "U":
+            y, classes = _labels(y, classes)
         has_labels = y.dtype.kind in "iub"
         if has_labels and y.size and (y.min() < -2**31 or y.max() >= 2**31):
             raise HearthError(f"labels are {y.min()} to {y.max()}, expected whole numbers from 0 on", -6,
@@ -160,6 +168,8 @@ class Fit:
         x, at_once = np.asarray(inputs, np.float32), self.model.max_batch_size
         name = self.model.inputs()[0].name
         output = self.model.outputs()[0].name
+        if len(x) == 0:
+            return np.empty((0, *self.model.outputs()[0].resolve(1)[1:]), np.float32)
         return np.concatenate([self.model.run(None, {name: x[begin:begin + at_once]})[output]
                                for begin in range(0, len(x), at_once)])
 
@@ -179,7 +189,19 @@ def _dataset(data: Data, loss: str, read: Mapping[str, Any]) -> Dataset:
         return Dataset(*data)
     if not isinstance(data, (str, os.PathLike)):
         raise invalid(f"data is a {type(data).__name__}, expected a Dataset, (inputs, targets), or a path")
+    if unknown := set(read) - set(_READ):
+        raise HearthError(f"read has '{min(unknown)}'; there are: {', '.join(_READ)}", -2, "HEARTH_ERROR_NOT_FOUND")
     return Dataset.load(data, **{"labels": loss == "cross_entropy", **read})
+
+
+def _labels(names: Array, classes: Sequence[str]) -> tuple[Array, list[str]]:
+    """Returns the labels of names [n], and the classes."""
+    known = list(classes) or sorted(set(names.reshape(-1).tolist()))
+    index = {name: i for i, name in enumerate(known)}
+    for sample, name in enumerate(names.reshape(-1).tolist()):
+        if name not in index:
+            raise invalid(f"sample {sample} has the class '{name}', expected one of: {', '.join(known)}")
+    return np.vectorize(index.__getitem__, otypes=[np.int32])(names), known
 
 
 def _model(model: Any, data: Dataset, loss: str, batch_size: int, seed: int, where: Device | str | int,
@@ -191,6 +213,9 @@ def _model(model: Any, data: Dataset, loss: str, batch_size: int, seed: int, whe
             raise invalid(f"'{next(iter(step))}' belongs to the model's entry 'learn': pass it to cook_onnx")
         return model
     device = where if isinstance(where, Device) else Device(where)
+    if not isinstance(model, (Mapping, str, bytes, bytearray, memoryview, os.PathLike)):
+        raise invalid(f"model is a {type(model).__name__}, expected a Model, an ONNX model (bytes or path), or a network "
+                      "as dictionary")
     if not isinstance(model, Mapping):
         return Model(cook_onnx(model, max_batch_size=largest, learn=learn, device=device), device)
     if loss == "cross_entropy" and not data.has_labels:
@@ -246,7 +271,7 @@ def _run(model: Model, train: Dataset, validation: Dataset | None, options: Mapp
 
 
 def fit(model: Model | Mapping[str, Any] | Package, data: Data, loss: str = "cross_entropy",
-        metrics: Sequence[str] = (), epochs: int = 10, validation: float | Data | None = None,
+        metrics: str | Sequence[str] = (), epochs: int = 10, validation: float | Data | None = None,
         early_stopping: int | Mapping[str, Any] | None = None, checkpoint: str | os.PathLike[str] | None = None, *,
         batch_size: int = 32, learning_rate: float = 1e-3, seed: int = 0, log: str | os.PathLike[str] | None = None,
         callback: Callable[[dict[str, Any]], bool | None] | None = None, device: Device | str | int = "cpu",
@@ -273,6 +298,8 @@ def fit(model: Model | Mapping[str, Any] | Package, data: Data, loss: str = "cro
         if isinstance(value, float) and not math.isfinite(value):
             raise invalid(f"{name} is {value}, expected a finite number")
     stopping = _stopping(early_stopping)
+    if callback is not None and not callable(callback):
+        raise invalid(f"callback is {callback!r}, expected a function of an epoch")
     for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0)):
         check_whole(name, {"epochs": epochs, "batch_size": batch_size, "seed": seed}[name], least)
     for name, path in (("checkpoint", checkpoint), ("log", log)):
@@ -280,13 +307,13 @@ def fit(model: Model | Mapping[str, Any] | Package, data: Data, loss: str = "cro
             check_writable(name, path)
     where = {} if read is None else dict(read)
     train, held = _dataset(data, loss, where), None
-    if isinstance(validation, float):
-        train, held = train.split(validation, seed)
+    if isinstance(validation, numbers.Real) and not isinstance(validation, numbers.Integral):
+        train, held = train.split(float(validation), seed)
     elif validation is not None:
         held = _dataset(validation, loss, {"classes": train.classes, **where})
     trained = _model(model, train, loss, batch_size, seed, device, step)
     options = {"loss": loss, "epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate, "seed": seed,
-               "metrics": list(metrics), **stopping}
+               "metrics": [metrics] if isinstance(metrics, str) else list(metrics), **stopping}
     options |= {name: os.fspath(path) for name, path in (("checkpoint", checkpoint), ("log", log)) if path is not None}
     brain, report = _run(trained, train, held, options, callback)
     trained.load_brain(brain)

@@ -101,6 +101,20 @@ def test_images_of_a_folder_have_its_classes(device):
     assert result.classes == ["cat", "dog"] and result.predict(images.inputs).shape == (5, 2)
 
 
+def test_names_are_labels(device, halves):
+    x, y = halves
+    names = np.array(["low", "high"])[y]
+    data = hearth.Dataset(x, names)
+    assert data.classes == ["high", "low"] and (data.targets == 1 - y).all()
+    assert hearth.Dataset(x, names, classes=["low", "high"]).targets.tolist() == y.tolist()
+    with pytest.raises(hearth.HearthError, match="sample .* has the class 'high', expected one of: low"):
+        hearth.Dataset(x, names, classes=["low"])
+    result = hearth.fit({"hidden_sizes": [8]}, (x, names), metrics="accuracy", validation=np.float32(0.2), epochs=1,
+                        device=device)
+    assert result.classes == ["high", "low"] and set(result.best) == {"loss", "accuracy"}
+    assert result.predict(x[:0]).shape == (0, 2)
+
+
 def test_arrays_outlive_their_data_set():
     inputs = hearth.Dataset(np.arange(12).reshape(4, 3), np.arange(4)).inputs
     gc.collect()
@@ -179,11 +193,16 @@ def test_bad_arguments_are_named(device, halves):
         ({"learnig_rate": 1}, "there is no 'learnig_rate'"),
         ({"learning_rate": float("nan")}, "learning_rate is nan, expected a finite number"),
         ({"validation": 1}, r"data is a int, expected a Dataset, \(inputs, targets\), or a path"),
+        ({"callback": 5}, "callback is 5, expected a function of an epoch"),
+        ({"model": [64]}, r"model is a list, expected a Model, an ONNX model \(bytes or path\), or a network as dictionary"),
+        ({"data": (np.array([["a"]]), [0])}, "inputs are no array of numbers: could not convert string to float"),
+        ({"data": ([[1, 2], [3]], [0, 1])}, "inputs are no array of numbers: setting an array element"),
+        ({"read": {"foo": 1}, "data": "none.csv"}, "read has 'foo'; there are: targets, inputs, labels, classes, delim"),
         ({"data": (x, y, y)}, "data has 3 parts, expected inputs and targets"),
         ({"data": [x, y]}, "data is a list, expected a Dataset"),
     ]:
         with pytest.raises(hearth.HearthError, match=message):
-            hearth.fit({"hidden_sizes": [8]}, **{"data": halves, "device": device, **arguments})
+            hearth.fit(**{"model": {"hidden_sizes": [8]}, "data": halves, "device": device, **arguments})
     with pytest.raises(hearth.HearthError, match="cross_entropy, and the targets are numbers"):
         hearth.fit({}, (x, x[:, 0]), device=device)
     with pytest.raises(hearth.HearthError, match=r'kind "cnn" needs images \[channels, height, width\]'):
