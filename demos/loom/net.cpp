@@ -60,7 +60,7 @@ LoomTraces trace_loom() {
 }
 
 CompileOptions loom_options(bool for_cpu) {
-    CompileOptions options{.max_batch_size = kBatchSize, .keep_source = false};
+    CompileOptions options{.max_batch_size = kBatchSize};
     if (for_cpu) options.caps.device_type = DeviceType::kCpu;
     return options;
 }

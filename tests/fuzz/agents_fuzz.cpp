@@ -54,13 +54,13 @@ std::set<uint64_t> known_kernels() {
     std::set<uint64_t> hashes;
     for (const Aligned& seed : seeds()) {
         PackageView package;
-        ProgramView program;
         ViewError error;
-        fuzz::require(
-            package.open(seed.bytes(), &error) && package.open_program(0, &program, &error),
-            "a seed is of another version: fuzz_seeds writes it anew");
-        for (const file::KernelRecord& kernel : program.kernels())
-            hashes.insert(native_code(program.spirv_of(kernel)).hash);
+        constexpr const char* kOld = "a seed is of another version: fuzz_seeds writes it anew";
+        fuzz::require(package.open(seed.bytes(), &error), kOld);
+        const Result<OpenProgram> program = open_program(package, 0);
+        fuzz::require(program.ok(), kOld);
+        for (const file::KernelRecord& kernel : program->view.kernels())
+            hashes.insert(native_code(program->view.spirv_of(kernel)).hash);
     }
     return hashes;
 }
@@ -110,14 +110,14 @@ bool is_ok(hearth_result result, std::string_view error) {
 bool may_run(const PackageView& package) {
     Checked moved;
     for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
-        ProgramView program;
-        ViewError error;
-        if (!program.open(package.program(i), &error, package.weights())) continue;
-        for (const file::CommandRecord& command : program.commands())
+        const Result<OpenProgram> program = open_program(package, i);
+        if (!program.ok()) continue;
+        const ProgramView& view = program->view;
+        for (const file::CommandRecord& command : view.commands())
             if (command.kind == static_cast<uint32_t>(CommandKind::kCopy) ||
                 command.kind == static_cast<uint32_t>(CommandKind::kFill))
-                moved += extent_at(program.operands_of(command)[0].bytes,
-                                   program.header().max_batch_size);
+                moved +=
+                    extent_at(view.operands_of(command)[0].bytes, view.header().max_batch_size);
     }
     return moved.is_within(kMaxMovedBytes);
 }

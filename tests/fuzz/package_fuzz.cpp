@@ -35,13 +35,13 @@ void open(std::span<const std::byte> bytes) {
         return;
     }
     for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
-        ProgramView program;
-        if (program.open(package.program(i), &error, package.weights()))
-            (void)walk(program);
+        const Result<OpenProgram> program = open_program(package, i);
+        if (program.ok())
+            (void)walk(program->view);
         else
-            fuzz::require(!error.text.empty(), "refused without a message");
+            fuzz::check_refusal(program.status());
     }
-    const auto graphs = load_graphs(package.graph(), package.weights());
+    const auto graphs = load_graphs(package);
     if (!graphs.ok()) return fuzz::check_refusal(graphs.status());
     for (const Graph& graph : *graphs) {
         const Status verified = verify(graph);

@@ -6,6 +6,7 @@
 
 #include "program/package.hpp"
 #include "support/onnx_models.hpp"
+#include "support/package_contents.hpp"
 #include "support/smallest_package.hpp"
 
 #include <hearth/agents/learners.hpp>
@@ -60,13 +61,14 @@ Result<std::vector<std::byte>> stripped(std::span<const std::byte> package) {
     PackageContents contents;
     contents.graph_hash = view.header().graph_hash;
     contents.agents.assign(view.agents().begin(), view.agents().end());
-    HEARTH_ASSIGN(Program program, load_program(view.program(0), view.weights()));
+    HEARTH_ASSIGN(Program program, load_program(view, 0));
     for (Command& command : program.commands) {
         command.label.clear();
         command.computes.clear();
         command.operand_values.clear();
     }
     contents.device_targets.push_back({view.device_targets()[0].name, std::move(program), 0, 0});
+    contents.compress = false;
     return save_package(std::move(contents));
 }
 
@@ -135,7 +137,13 @@ int write_all(const std::filesystem::path& corpus) {
         std::fprintf(stderr, "%s\n", cooked.status().message().c_str());
         return 1;
     }
-    write(corpus / "package/learner.hearth", cooked->bytes);
+    write(corpus / "package/compressed.hearth", cooked->bytes);
+    const Result<std::vector<std::byte>> stored = testing::without_compression(cooked->bytes);
+    if (!stored.ok()) {
+        std::fprintf(stderr, "%s\n", stored.status().message().c_str());
+        return 1;
+    }
+    write(corpus / "package/learner.hearth", *stored);
     if (const Status status = write_agents(corpus / "agents"); !status.ok()) {
         std::fprintf(stderr, "%s\n", status.message().c_str());
         return 1;

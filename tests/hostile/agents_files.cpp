@@ -6,6 +6,7 @@
 
 #include "files.hpp"
 #include "program/package.hpp"
+#include "support/package_contents.hpp"
 
 #include <hearth/agents/learners.hpp>
 #include <hearth/compile.hpp>
@@ -74,13 +75,8 @@ struct Package {
     static Bytes with_manifest(const Bytes& package, Bytes manifest) {
         PackageView view;
         ViewError error;
-        PackageContents contents;
         if (!view.open(package, &error)) return {};
-        contents.graph.assign(view.graph().begin(), view.graph().end());
-        contents.graph_hash = view.header().graph_hash;
-        (void)contents.pool.add(view.weights());
-        contents.device_targets.push_back(
-            {"scalar", load_program(view.program(0), view.weights()).value(), 0, 0});
+        PackageContents contents = testing::package_contents(view).value();
         contents.agents = std::move(manifest);
         return save_package(std::move(contents)).value();
     }

@@ -12,6 +12,7 @@
 #include "program/brain.hpp"
 #include "program/package.hpp"
 #include "readers.hpp"
+#include "support/package_contents.hpp"
 #include "support/smallest_package.hpp"
 
 #include <hearth/brain.hpp>
@@ -35,7 +36,7 @@ const Cooked& cooked() {
 }
 
 Bytes package() {
-    return cooked().bytes;
+    return testing::without_compression(cooked().bytes).value();
 }
 
 /// The package's program, with its data inside.
@@ -45,7 +46,7 @@ Bytes program() {
     PackageView view;
     ViewError error;
     if (!view.open(aligned.bytes(), &error)) return {};
-    const Result<Program> program = load_program(view.program(0), view.weights());
+    const Result<Program> program = load_program(view, 0);
     return program.ok() ? save_program(*program) : Bytes();
 }
 
@@ -228,6 +229,8 @@ void mend_package(Bytes& bytes) {
 
 void add_program_files(Files& files) {
     add_mutations(files, "package", "a learner", package, mend_package, 70);
+    add_mutations(
+        files, "package", "a compressed learner", [] { return cooked().bytes; }, mend_package, 70);
     add_mutations(
         files, "program", "a learner", program, [](Bytes& b) { mend_program(b); }, 60);
     add_mutations(

@@ -88,10 +88,10 @@ Status read_package(const Bytes& file) {
     ViewError error;
     if (!package.open(aligned.bytes(), &error)) return Status(error.code, error.text.c_str());
     for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
-        HEARTH_ASSIGN(const Program program, load_program(package.program(i), package.weights()));
+        HEARTH_ASSIGN(const Program program, load_program(package, i));
         if (dump(program).empty()) return internal_error("lists as nothing");
     }
-    HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(package.graph(), package.weights()));
+    HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(package));
     for (const Graph& graph : graphs) HEARTH_TRY(check_graph(graph));
     return {};
 }
@@ -136,11 +136,10 @@ Result<Context> context_for(const PackageView& package) {
     static const hearth_cpu_kernel_table* tables[] = {&table};
     std::set<uint64_t> hashes;
     for (uint32_t i = 0; i < package.device_targets().size(); ++i) {
-        ProgramView program;
-        ViewError error;
-        if (!package.open_program(i, &program, &error) || program.cpu() == CpuIsa::kNone) continue;
-        for (const file::KernelRecord& kernel : program.kernels())
-            hashes.insert(native_code(program.spirv_of(kernel)).hash);
+        const Result<OpenProgram> program = open_program(package, i);
+        if (!program.ok() || program->view.cpu() == CpuIsa::kNone) continue;
+        for (const file::KernelRecord& kernel : program->view.kernels())
+            hashes.insert(native_code(program->view.spirv_of(kernel)).hash);
     }
     for (const uint64_t hash : hashes) kernels.push_back({hash, do_nothing});
     table.cpu_isa = HEARTH_CPU_ISA_SCALAR;

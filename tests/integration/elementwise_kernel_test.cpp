@@ -155,8 +155,10 @@ TEST_P(ElementwiseKernel, EqualsTheReference) {
     const auto expected = interpret(graph, inputs, weights, kRowCount);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
 
-    CompileOptions options{
-        .caps = device().caps().value(), .max_batch_size = kCapacity, .fuse_mlp = FuseMlp::kNever};
+    CompileOptions options{.caps = device().caps().value(),
+                           .max_batch_size = kCapacity,
+                           .fuse_mlp = FuseMlp::kNever,
+                           .keep_source = true};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     // Of a device with few threads, so that small tensors will do.

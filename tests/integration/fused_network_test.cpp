@@ -248,6 +248,7 @@ class FusedNetwork : public VulkanTest, public testing::WithParamInterface<NetCa
         learn.output("loss", loss);
         CompileOptions options;
         options.caps = caps;
+        options.keep_source = true;
         options.precision = GetParam().precision;
         if (GetParam().shared_bytes != 0)
             options.caps.max_compute_shared_memory_size =

@@ -27,7 +27,8 @@ namespace {
 
 class MatmulKernel : public VulkanTest, public testing::WithParamInterface<ProductCase> {
   protected:
-    void expect_reference(const Product& product, const CompileOptions& options, const char* mark) {
+    void expect_reference(const Product& product, CompileOptions options, const char* mark) {
+        options.keep_source = true;
         const auto compiled = compile_graphs({product.graph}, options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
         ASSERT_EQ(compiled->program.kernels.size(), 1u);

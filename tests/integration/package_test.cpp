@@ -63,7 +63,7 @@ class PackageProfiles : public VulkanTest {
         EXPECT_TRUE(found.ok()) << found.status().message();
         if (!found.ok()) return {};
         const PackageView view = open(package.bytes);
-        const auto graphs = load_graphs(view.graph(), view.weights());
+        const auto graphs = load_graphs(view);
         EXPECT_TRUE(graphs.ok()) << graphs.status().message();
         NamedTensors weights;
         const auto expected = interpret(graphs->at(0), inputs(), weights, 5);
@@ -118,7 +118,7 @@ TEST_F(PackageProfiles, MatrixCoresAreForHostsThatHaveThem) {
     const auto package = cook({&trace}, options);
     ASSERT_TRUE(package.ok()) << package.status().message();
     const PackageView view = open(package->bytes);
-    const auto program = load_program(view.program(0), view.weights());
+    const auto program = load_program(view, 0);
     ASSERT_TRUE(program.ok()) << program.status().message();
     ASSERT_TRUE(std::ranges::any_of(program->kernels, [](const Kernel& k) {
         return k.needs_matrix_cores == CooperativeMatrixExt::kKhr && k.subgroup_size == 32;
@@ -251,8 +251,7 @@ TEST_F(PackageSamples, TheSeedOfTheFuzzerIsOfTheseVersions) {
     PackageView package;
     ViewError error;
     ASSERT_TRUE(package.open(*bytes, &error)) << error.text.c_str();
-    EXPECT_TRUE(load_program(package.program(0), package.weights()).ok())
-        << "write it anew with fuzz_seeds";
+    EXPECT_TRUE(load_program(package, 0).ok()) << "write it anew with fuzz_seeds";
 }
 
 // Programs of an older version are refused by name; the graph beside them is cooked again.

@@ -101,7 +101,6 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
         options.caps = *device_->caps();
         options.assume_int32 = !options.caps.shader_int64;  // inputs are small
         options.max_batch_size = 11;
-        options.keep_source = options.caps.cpu_isa != CpuIsa::kNone;  // a native device builds it
         options.fuse_mlp = FuseMlp::kAlways;
         options.precision = precision;
         std::vector<Variant> variants;

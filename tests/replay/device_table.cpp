@@ -247,7 +247,7 @@ std::vector<std::string> cells_of(const Result<Cooked>& package) {
         const auto chosen = std::ranges::find(package->device_targets, cell, &CookedTarget::name);
         const auto index = static_cast<uint32_t>(chosen - package->device_targets.begin());
         Needs needs;
-        expect_to_fit(load_program(view.program(index), view.weights()), device, needs);
+        expect_to_fit(load_program(view, index), device, needs);
         cell += ", " + std::to_string((needs.shared_bytes + 1023) / 1024) + " KiB";
         if (needs.matrix.m != 0)
             cell += ", " + text_of(needs.matrix) + " by subgroups of " +
@@ -357,7 +357,7 @@ TEST(DeviceTable, APackageAsksForTheSharedMemoryAndSubgroupsThatItsKernelsHave) 
     ViewError error;
     ASSERT_TRUE(view.open(cooked->bytes, &error)) << error.text.c_str();
     for (size_t i = 0; i < std::size(kProfiles); ++i) {
-        const auto program = load_program(view.program(static_cast<uint32_t>(i)), view.weights());
+        const auto program = load_program(view, static_cast<uint32_t>(i));
         ASSERT_TRUE(program.ok()) << program.status().message();
         uint64_t shared = 0;
         uint32_t subgroup = 0;

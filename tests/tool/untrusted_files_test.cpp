@@ -7,6 +7,7 @@
 #include "program/package.hpp"
 #include "run_tool.hpp"
 #include "support/onnx_builder.hpp"
+#include "support/package_contents.hpp"
 
 #include <hearth/brain.hpp>
 #include <hearth/compile.hpp>
@@ -33,21 +34,10 @@ std::vector<std::byte> with_programs(std::span<const std::byte> package,
     PackageView view;
     ViewError error;
     if (!view.open(package, &error)) ADD_FAILURE() << error.text.c_str();
-    PackageContents contents;
-    contents.graph.assign(view.graph().begin(), view.graph().end());
-    contents.graph_hash = view.header().graph_hash;
-    contents.notes = view.notes();
-    contents.agents.assign(view.agents().begin(), view.agents().end());
-    (void)contents.pool.add(view.weights());
-    for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
-        Result<Program> program = load_program(view.program(i), view.weights());
-        if (!program.ok()) ADD_FAILURE() << program.status().message();
-        change(*program);
-        const file::DeviceTargetRecord& target = view.device_targets()[i];
-        contents.device_targets.push_back(
-            {target.name, std::move(*program), target.shared_memory_bytes, target.subgroup_size});
-    }
-    return *save_package(std::move(contents));
+    Result<PackageContents> contents = testing::package_contents(view);
+    if (!contents.ok()) ADD_FAILURE() << contents.status().message();
+    for (PackedDeviceTarget& target : contents->device_targets) change(target.program);
+    return *save_package(std::move(*contents));
 }
 
 class UntrustedFiles : public ::testing::Test {

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,8 +95,9 @@ struct CompileOptions {
     FuseMlp fuse_mlp = FuseMlp::kAuto;
     /// Lets entries share scratch memory.  No entry may then run between two slices of another.
     bool share_arena = false;
-    /// Keeps each kernel's GLSL in the Program, for inspection.
-    bool keep_source = true;
+    /// Keeps each kernel's source in the Program: GLSL for people to read; C for a CPU device to
+    /// compile where it has no function of the kernel.  By default C is kept and GLSL is not.
+    std::optional<bool> keep_source = {};
     QuantizeOptions quantize = {};
     Precision precision = Precision::kF32;
     /// GPUs: holds i64 and u64 in 32 bits even where their range is not proven to fit, which is an
@@ -170,8 +172,8 @@ struct CookOptions {
 struct CookedTarget {
     std::string name = {};
     Compiled compiled = {};       ///< without `bytes`: the program is in the package
-    uint64_t program_bytes = 0;   ///< in the package, without weights
-    uint64_t spirv_bytes = 0;     ///< included in program_bytes
+    uint64_t program_bytes = 0;   ///< in the package, compressed, without weights
+    uint64_t spirv_bytes = 0;     ///< before compression
     uint64_t operator_count = 0;  ///< operators that the kernels compute, after the passes
 };
 
@@ -179,7 +181,7 @@ struct Cooked {
     std::vector<std::byte> bytes = {};  ///< the package: a `.hearth` file
     uint64_t graph_hash = 0;
     uint64_t weights_bytes = 0;  ///< stored once, for all device targets
-    uint64_t graph_bytes = 0;
+    uint64_t graph_bytes = 0;    ///< in the package, compressed
     std::vector<CookedTarget> device_targets = {};
     std::vector<QuantizedWeight> quantized = {};  ///< in the order of names
 };

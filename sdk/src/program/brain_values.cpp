@@ -189,16 +189,15 @@ const BrainTensor* Brain::find(std::string_view name) const {
 Result<Brain> initial_brain(std::span<const std::byte> package_or_program, uint64_t max_bytes) {
     if (max_bytes == 0) max_bytes = default_tensor_bytes(package_or_program.size());
     const Aligned aligned(package_or_program);
-    PackageView package;
-    ProgramView program;
     ViewError error;
-    std::span<const std::byte> bytes = aligned.bytes(), weights;
-    if (is_package(bytes)) {
-        if (!package.open(bytes, &error)) return to_status(error);
-        bytes = package.program(0);
-        weights = package.weights();
+    if (is_package(aligned.bytes())) {
+        PackageView package;
+        if (!package.open(aligned.bytes(), &error)) return to_status(error);
+        HEARTH_ASSIGN(const OpenProgram program, open_program(package, 0));
+        return shipped_in(program.view, max_bytes);
     }
-    if (!program.open(bytes, &error, weights)) return to_status(error);
+    ProgramView program;
+    if (!program.open(aligned.bytes(), &error)) return to_status(error);
     return shipped_in(program, max_bytes);
 }
 

@@ -6,6 +6,7 @@
 #include "program/package.hpp"
 
 #include "core/checksum.hpp"
+#include "core/lz4.hpp"
 #include "core/portable.hpp"
 #include "program/file_header.hpp"
 
@@ -31,7 +32,7 @@ uint64_t tables_end(const PackageHeader& header) {
 
 constexpr FileFormat kFormat{.noun = "package",
                              .magic = kPackageMagic,
-                             .oldest_version = kPackageFormatVersion,
+                             .oldest_version = 1,
                              .newest_version = kPackageFormatVersion,
                              .if_older = "cook the model again",
                              .if_newer = "update Hearth, or cook with this version"};
@@ -50,6 +51,11 @@ bool bad(ViewError* error, const char* table, uint32_t index, const char* format
     va_end(arguments);
     error->text.append("; cook it again");
     return false;
+}
+
+bool may_be_compressed(uint32_t kind) {
+    return kind == static_cast<uint32_t>(PackageSectionKind::kGraph) ||
+           kind == static_cast<uint32_t>(PackageSectionKind::kProgram);
 }
 
 Status check(const PackageContents& contents) {
@@ -72,7 +78,15 @@ Status check(const PackageContents& contents) {
 struct NewSection {
     PackageSectionKind kind;
     std::vector<std::byte> bytes;  ///< of the weights: none, they are in the pool
+    uint32_t decompressed_bytes = 0;
 };
+
+NewSection compressible(PackageSectionKind kind, std::vector<std::byte> bytes, bool compress) {
+    if (!compress || bytes.size() > INT32_MAX) return {kind, std::move(bytes)};
+    std::vector<std::byte> block = lz4_compress(bytes);
+    if (block.size() >= bytes.size()) return {kind, std::move(bytes)};
+    return {kind, std::move(block), static_cast<uint32_t>(bytes.size())};
+}
 
 std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSection>& sections,
                                const DataPool& pool,
@@ -85,7 +99,8 @@ std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSectio
         const bool is_pool = section.kind == PackageSectionKind::kWeights;
         at = align_up(at, is_pool ? kWeightsAlignment : kPackageAlignment);
         const uint64_t size = is_pool ? pool.size() : section.bytes.size();
-        records.push_back({static_cast<uint32_t>(section.kind), 0, at, size, 0});
+        records.push_back(
+            {static_cast<uint32_t>(section.kind), section.decompressed_bytes, at, size, 0});
         at += size;
     }
     header.total_bytes = at;
@@ -142,7 +157,8 @@ void move_data(Program& program, DataPool& pool) {
 Result<std::vector<std::byte>> save_package(PackageContents contents) {
     HEARTH_TRY(check(contents));
     std::vector<NewSection> sections;
-    sections.push_back({PackageSectionKind::kGraph, std::move(contents.graph)});
+    sections.push_back(
+        compressible(PackageSectionKind::kGraph, std::move(contents.graph), contents.compress));
     std::vector<DeviceTargetRecord> device_targets;
     for (PackedDeviceTarget& device_target : contents.device_targets)
         move_data(device_target.program, contents.pool);
@@ -154,8 +170,9 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
         record.subgroup_size = device_target.subgroup_size;
         device_targets.push_back(record);
         sections.push_back(
-            {PackageSectionKind::kProgram,
-             save_program_without_data(device_target.program, contents.pool.size())});
+            compressible(PackageSectionKind::kProgram,
+                         save_program_without_data(device_target.program, contents.pool.size()),
+                         contents.compress));
     }
     if (!contents.notes.empty()) {
         const auto remarks = std::as_bytes(std::span(contents.notes));
@@ -214,7 +231,13 @@ bool PackageView::check_sections(ViewError* error) {
             if (padding != std::byte{0})
                 return bad(error, "section", i, "the padding before it must be zero");
         end = s.offset + s.bytes;
-        if (s.reserved != 0) return bad(error, "section", i, "its reserved field must be zero");
+        if (s.decompressed_bytes != 0 &&
+            (!may_be_compressed(s.kind) || header_->format_version < 2))
+            return bad(error, "section", i, "its contents must not be compressed");
+        if (s.decompressed_bytes > kLz4MostRatio * s.bytes)
+            return bad(error, "section", i,
+                       "it claims %u bytes of contents, which %llu compressed ones cannot hold",
+                       s.decompressed_bytes, static_cast<unsigned long long>(s.bytes));
         if (s.checksum != checksum(section(i)))
             return bad(error, "section", i, "its checksum differs, so the file is damaged");
         switch (static_cast<PackageSectionKind>(s.kind)) {
@@ -269,21 +292,62 @@ bool PackageView::check_device_targets(ViewError* error) {
     return true;
 }
 
-bool PackageView::open_program(uint32_t device_target, ProgramView* program,
-                               ViewError* error) const {
-    if (!program->open(this->program(device_target), error, weights())) return false;
+bool PackageView::read(uint32_t section, std::span<std::byte> out, ViewError* error) const {
+    const std::span<const std::byte> stored = this->section(section);
+    if (!is_compressed(section)) {
+        std::ranges::copy(stored, out.begin());
+        return true;
+    }
+    return lz4_decompress(stored, out) ||
+           bad(error, "section", section, "it is no block of LZ4 with contents of %u bytes",
+               sections_[section].decompressed_bytes);
+}
+
+bool PackageView::open_program(uint32_t device_target, std::span<const std::byte> program_bytes,
+                               ProgramView* program, ViewError* error) const {
+    if (!program->open(program_bytes, error, weights())) return false;
     if (program->header().graph_hash == header_->graph_hash) return true;
     return bad(error, "device target", device_target, "its program is of another graph");
 }
 
 bool PackageView::check_programs(ViewError* error) const {
     for (uint32_t i = 0; i < device_targets_.size(); ++i) {
-        ProgramView program;
-        const bool is_open = open_program(i, &program, error);
-        if (!is_open && error->code == StatusCode::kUnsupported) continue;
-        if (!is_open || !check_content_hash(program, error)) return false;
+        const Result<OpenProgram> program = hearth::open_program(*this, i);
+        if (!program.ok() && program.status().code() == StatusCode::kUnsupported) continue;
+        if (!program.ok()) {
+            error->code = program.status().code();
+            error->text.set("%s", program.status().message().c_str());
+            return false;
+        }
+        if (!check_content_hash(program->view, error)) return false;
     }
     return true;
+}
+
+Result<std::vector<std::byte>> contents_of(const PackageView& package, uint32_t section) {
+    std::vector<std::byte> contents(package.contents_bytes(section));
+    ViewError error;
+    if (!package.read(section, contents, &error)) return Status(error.code, error.text.c_str());
+    return contents;
+}
+
+Result<OpenProgram> open_program(const PackageView& package, uint32_t device_target) {
+    const uint32_t section = package.program_section(device_target);
+    const auto size = static_cast<size_t>(package.contents_bytes(section));
+    OpenProgram program;
+    program.contents.resize((size + 7) / 8);
+    const auto bytes = std::as_writable_bytes(std::span(program.contents)).first(size);
+    ViewError error;
+    if (!package.read(section, bytes, &error) ||
+        !package.open_program(device_target, bytes, &program.view, &error))
+        return Status(error.code, error.text.c_str());
+    return program;
+}
+
+Result<Program> load_program(const PackageView& package, uint32_t device_target) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  contents_of(package, package.program_section(device_target)));
+    return load_program(bytes, package.weights());
 }
 
 int PackageView::find_device_target(std::string_view name) const {

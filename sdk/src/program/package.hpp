@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A Package (`.hearth`): graph, weights and one Program per device target in one file, used in
-// place, mapped or read.  Format: docs/reference/package_format.md.
+// A Package (`.hearth`): graph, weights and one Program per device target in one file.  Weights are
+// used in place, mapped or read; the graph and the programs are compressed.  Format:
+// docs/reference/package_format.md.
 //
 // The graph is an opaque section (compiler/driver/graph_file.hpp writes and reads it), so that a
 // package can be cooked again; the runtime never reads it.  Weights are stored once: the programs'
@@ -23,7 +24,7 @@ namespace hearth {
 namespace file {
 
 inline constexpr uint32_t kPackageMagic = 0x4b505248;  // "HRPK"
-inline constexpr uint32_t kPackageFormatVersion = 1;
+inline constexpr uint32_t kPackageFormatVersion = 2;   ///< 1: nothing is compressed
 inline constexpr uint32_t kMaxProfiles = 8;
 inline constexpr uint32_t kMaxPackageSections = 64;
 inline constexpr uint64_t kPackageAlignment = 64;    ///< of sections, in bytes
@@ -38,9 +39,12 @@ enum class PackageSectionKind : uint32_t {
 };
 
 struct PackageSectionRecord {
-    uint32_t kind, reserved;
+    uint32_t kind;
+    /// 0: the section is stored as it is. Otherwise it is a block of LZ4 with contents of that
+    /// many bytes; only graphs and programs are compressed.
+    uint32_t decompressed_bytes;
     uint64_t offset, bytes;
-    uint64_t checksum;  ///< checksum() of the section
+    uint64_t checksum;  ///< checksum() of the section as stored
 };
 
 struct DeviceTargetRecord {
@@ -102,6 +106,8 @@ struct PackageContents {
         device_targets;  ///< by priority: a device uses the first that it supports
     std::string notes;
     std::vector<std::byte> agents;  ///< an AgentManifest, or empty
+    /// Compresses the graph and the programs where that makes them smaller.
+    bool compress = true;
 };
 
 /// Moves the initial values of the program's variables into the pool, which becomes their owner.
@@ -111,7 +117,7 @@ void move_data(Program& program, DataPool& pool);
 /// are equal, empty or too long.  Deterministic.
 Result<std::vector<std::byte>> save_package(PackageContents contents);
 
-/// Reads a package in place.  Allocates nothing.
+/// Reads a package in place.  Allocates nothing, unless stated.
 class PackageView {
   public:
     /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  Returns false and fills
@@ -119,13 +125,16 @@ class PackageView {
     ///
     /// Checked: magic, version, size, the header's checksum; each section inside the file, aligned
     /// and with the right checksum; exactly one graph and one pool; each device target's name and
-    /// program index.  A program itself is checked when it is opened.
+    /// program index; that no compressed section claims more than kLz4MostRatio times its size.
+    /// A program itself is checked when it is opened.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
     /// Opens the program of a device target and checks that it is of the package's graph.
-    [[nodiscard]] bool open_program(uint32_t device_target, ProgramView* program,
+    /// program_bytes  contents of its section (read()); must outlive the view.
+    [[nodiscard]] bool open_program(uint32_t device_target,
+                                    std::span<const std::byte> program_bytes, ProgramView* program,
                                     ViewError* error) const;
     /// Opens all programs and checks their content hashes; for tools, which may use none of them.
-    /// Those of other format versions are skipped.
+    /// Those of other format versions are skipped. Allocates memory for one of them at a time.
     [[nodiscard]] bool check_programs(ViewError* error) const;
 
     const file::PackageHeader& header() const { return *header_; }
@@ -134,14 +143,26 @@ class PackageView {
     /// Index of the device target, or -1.
     int find_device_target(std::string_view name) const;
 
+    /// Index of the section of the graph, or of a device target's program.
+    uint32_t graph_section() const { return graph_; }
+    uint32_t program_section(uint32_t device_target) const {
+        return device_targets_[device_target].section;
+    }
+    /// Bytes of a section as stored.
     std::span<const std::byte> section(uint32_t index) const {
         return bytes_.subspan(static_cast<size_t>(sections_[index].offset),
                               static_cast<size_t>(sections_[index].bytes));
     }
-    std::span<const std::byte> program(uint32_t device_target) const {
-        return section(device_targets_[device_target].section);
+    bool is_compressed(uint32_t section) const {
+        return sections_[section].decompressed_bytes != 0;
     }
-    std::span<const std::byte> graph() const { return section(graph_); }
+    /// Size in bytes of a section's contents.
+    uint64_t contents_bytes(uint32_t section) const {
+        return is_compressed(section) ? sections_[section].decompressed_bytes
+                                      : sections_[section].bytes;
+    }
+    /// Decompresses a section's contents, or copies them. out: contents_bytes() of the section.
+    [[nodiscard]] bool read(uint32_t section, std::span<std::byte> out, ViewError* error) const;
     std::span<const std::byte> weights() const { return section(weights_); }
     std::string_view notes() const;
     /// The agents' manifest; empty if there is none.
@@ -158,6 +179,23 @@ class PackageView {
     uint32_t graph_ = 0, weights_ = 0;  ///< section indices
     uint32_t notes_ = 0, agents_ = 0;   ///< section indices; equal to graph_ if absent
 };
+
+/// Contents of a section, decompressed or copied.
+/// Errors: kCorruptData for a block that does not have the contents that the table states.
+Result<std::vector<std::byte>> contents_of(const PackageView& package, uint32_t section);
+
+/// A device target's program in memory of its own; its initial values stay in the package.
+struct OpenProgram {
+    std::vector<uint64_t> contents;
+    ProgramView view;
+};
+
+/// Decompresses and opens the program of a device target, for tools. Errors: kCorruptData, and
+/// kUnsupported for a program of another format version.
+Result<OpenProgram> open_program(const PackageView& package, uint32_t device_target);
+
+/// Loads the program of a device target with its data. Errors: as above.
+Result<Program> load_program(const PackageView& package, uint32_t device_target);
 
 /// True if the bytes begin with the magic of a package.
 bool is_package(std::span<const std::byte> bytes);

@@ -65,7 +65,7 @@ Result<OpenGraphs> open_graphs(std::span<const std::byte> package) {
     open.bytes = std::as_bytes(std::span(open.aligned)).first(package.size());
     ViewError error;
     if (!open.view.open(open.bytes, &error)) return Status(error.code, error.text.c_str());
-    HEARTH_ASSIGN(open.graphs, load_graphs(open.view.graph(), open.view.weights()));
+    HEARTH_ASSIGN(open.graphs, load_graphs(open.view));
     return open;
 }
 
@@ -142,11 +142,8 @@ Result<Cooked> recook_with_weights(std::span<const std::byte> package,
     if (kept.agents.empty())
         kept.agents.assign(open.view.agents().begin(), open.view.agents().end());
     if (kept.max_batch_size == 0) {
-        ProgramView program;
-        ViewError error;
-        if (!open.view.open_program(0, &program, &error))
-            return Status(error.code, error.text.c_str());
-        kept.max_batch_size = program.header().max_batch_size;
+        HEARTH_ASSIGN(const OpenProgram program, open_program(open.view, 0));
+        kept.max_batch_size = program.view.header().max_batch_size;
     }
     return cook_graphs(std::move(open.graphs), kept);
 }

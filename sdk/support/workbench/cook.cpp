@@ -48,8 +48,7 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host, std::string_
         HEARTH_ASSIGN(
             DeviceTarget target,
             programs::make_device_target(name, host == nullptr ? nullptr : host->device.get()));
-        // The C source is compiled when a package is loaded.
-        target.options.keep_source = !strip || target.options.caps.cpu_isa != CpuIsa::kNone;
+        if (!strip) target.options.keep_source = true;
         if (precision == "f16") target.options.precision = Precision::kF16;
         target.options.assume_int32 = assume_int32;
         target.options.assume_float32 = assume_float32;

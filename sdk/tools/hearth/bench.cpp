@@ -127,7 +127,6 @@ Status bench(const BenchOptions& options) {
         }
         HEARTH_ASSIGN(compile_options.caps, device->caps());
         compile_options.max_batch_size = static_cast<uint64_t>(options.batch_size);
-        compile_options.keep_source = is_cpu;  // compiled when it is loaded
         HEARTH_TRY(add_tuning(compile_options, options.tuning, *device));
         HEARTH_ASSIGN(const CompiledProgram compiled,
                       compile_graphs(model.graphs, compile_options));

@@ -47,7 +47,8 @@ struct CookCommand {
     std::string quantize, tuning, header, kernels;
     std::string precision;  ///< empty: not given
     std::string cpu = "scalar", weights = "source";
-    bool strip = false;
+    bool strip = false;        ///< no C of kernels for CPUs
+    bool keep_source = false;  ///< GLSL, too
     bool measure = true;
     bool json = false;
 };
@@ -90,7 +91,7 @@ Machine find_machine() {
 /// The program of a device target; it refers to the package's bytes.
 Result<Program> program_of(const Cooked& cooked, size_t target) {
     HEARTH_ASSIGN(const PackageView package, open_package(cooked.bytes));
-    return load_program(package.program(static_cast<uint32_t>(target)), package.weights());
+    return load_program(package, static_cast<uint32_t>(target));
 }
 
 Result<Json> target_report(const Cooked& cooked, size_t index) {
@@ -184,7 +185,7 @@ Result<std::vector<DeviceTarget>> make_device_targets(const CookCommand& command
                       programs::make_device_target(name, machine.device.get()));
         if (name == "device")
             HEARTH_TRY(add_tuning(target.options, command.tuning, *machine.device));
-        target.options.keep_source = !command.strip;
+        if (command.keep_source || command.strip) target.options.keep_source = command.keep_source;
         if (command.precision == "f16") target.options.precision = Precision::kF16;
         set_assumptions(command, target.options);
         device_targets.push_back(std::move(target));
@@ -289,7 +290,7 @@ Result<Program> packed_program(const Model& model, const std::string& target) {
         return not_found("the package has no device target '" + target +
                          "'; --device-targets takes one of: " + names);
     }
-    return load_program(package.program(static_cast<uint32_t>(index)), package.weights());
+    return load_program(package, static_cast<uint32_t>(index));
 }
 
 /// Writes an entry as a GLSL function that reads the weights of sessions with one device target's
@@ -569,7 +570,13 @@ void add_cook(CLI::App& app, int& exit_code) {
         "docs/how-to/cpu_device.md).");
     command->add_option("--tuning", options->tuning,
                         "For the device target 'device': a file written by `hearth tune`.");
-    command->add_flag("--strip", options->strip, "Omit the kernels' GLSL.");
+    auto* const keeps =
+        command->add_flag("--keep-source", options->keep_source,
+                          "Keep the kernels' GLSL, which `inspect --source` prints.");
+    command
+        ->add_flag("--strip", options->strip,
+                   "Omit the C of kernels for CPUs, for which the game then needs --kernels.")
+        ->excludes(keeps);
     command->add_flag("!--no-measure", options->measure,
                       "Do not measure on this machine's device, if there is one.");
     command->add_flag("--json", options->json, "Print the report as one JSON object.");

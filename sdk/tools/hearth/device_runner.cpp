@@ -50,7 +50,7 @@ class DeviceRunner final : public Runner {
                     "--device-target chooses among the package's programs, whose C text a CPU "
                     "compiles and runs only with --trust");
             HEARTH_ASSIGN(const PackageView view, open_package(package));
-            HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
+            HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(view));
             HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
             Graph graph = std::move(graphs[index]);
             graphs.clear();

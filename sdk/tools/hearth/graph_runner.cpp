@@ -25,7 +25,7 @@ class GraphRunner final : public Runner {
                                      const NamedTensors& inputs, int64_t batch_size,
                                      const PackageOptions&) override {
         HEARTH_ASSIGN(const PackageView view, open_package(package));
-        HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
+        HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(view));
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
         return run_graph(std::move(graphs[index]), inputs, batch_size);
     }
@@ -48,10 +48,9 @@ class ProgramRunner final : public Runner {
         if (chosen < 0)
             return not_found("the package has no device target '" + std::string(target) +
                              "'; `hearth inspect` lists those it has");
-        HEARTH_ASSIGN(const Program program,
-                      load_program(view.program(static_cast<uint32_t>(chosen)), view.weights()));
+        HEARTH_ASSIGN(const Program program, load_program(view, static_cast<uint32_t>(chosen)));
         // The debug tables refer to the compiled graphs, so these are compiled again.
-        HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(view.graph(), view.weights()));
+        HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(view));
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
         CompileOptions compiled_with;
         compiled_with.max_batch_size = program.max_batch_size;

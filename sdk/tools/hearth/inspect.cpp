@@ -92,30 +92,34 @@ void print_program(const Program& program, const InspectOptions& options) {
     }
     if (options.show_source)
         for (const Kernel& kernel : program.kernels)
-            print("\nkernel {}:\n{}\n", kernel.name, kernel.source);
+            print("\nkernel {}:\n{}\n", kernel.name,
+                  kernel.source.empty() ? "no source was kept; cook with --keep-source"
+                                        : kernel.source);
 }
 
 Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& options) {
     HEARTH_ASSIGN(const PackageView view, open_package(bytes));
+    const size_t graph_bytes = view.section(view.graph_section()).size();
     if (!options.json)
         print("\npackage of {} bytes: graph {} ({} bytes), weights {} bytes\n", bytes.size(),
-              hash_text(view.header().graph_hash), view.graph().size(), view.weights().size());
+              hash_text(view.header().graph_hash), graph_bytes, view.weights().size());
     Json device_targets = Json::array();
     for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
         const char* name = view.device_targets()[i].name;
-        const Result<Program> program = load_program(view.program(i), view.weights());
+        const Result<Program> program = load_program(view, i);
         if (!program.ok()) return program.status().with_context(name);
         if (options.json) {
             device_targets.push_back(describe_program(*program));
             continue;
         }
-        print("\ndevice target {}: program of {} bytes\n", name, view.program(i).size());
+        print("\ndevice target {}: program of {} bytes\n", name,
+              view.section(view.program_section(i)).size());
         print_program(*program, options);
     }
     if (options.json)
         print_json({{"bytes", bytes.size()},
                     {"graph_hash", hash_text(view.header().graph_hash)},
-                    {"graph_bytes", view.graph().size()},
+                    {"graph_bytes", graph_bytes},
                     {"weights_bytes", view.weights().size()},
                     {"remarks", view.notes()},
                     {"device_targets", std::move(device_targets)}});
@@ -135,6 +139,7 @@ Status inspect(const InspectOptions& options) {
     HEARTH_ASSIGN(compile_options.caps, caps_for(options));
     compile_options.max_batch_size = options.max_batch_size;
     compile_options.fuse = !options.unfused;
+    if (options.show_source) compile_options.keep_source = true;
     if (options.show_passes && !options.json)
         compile_options.on_pass = [](std::string_view, std::string_view stage,
                                      const std::string& text) {

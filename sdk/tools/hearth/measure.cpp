@@ -137,22 +137,23 @@ Status repeat(Timed& timed, uint32_t samples, Visit visit) {
     return {};
 }
 
+/// The program of a device target, from a package or from a program's own bytes.
+Result<Program> load_target(std::span<const std::byte> bytes, const char* device_target) {
+    if (!is_package(bytes)) return load_program(bytes);
+    PackageView package;
+    ViewError error;
+    if (!package.open(bytes, &error)) return Status(error.code, error.text.c_str());
+    const int index = package.find_device_target(device_target);
+    if (index < 0) return internal_error("the program's device target is not in its package");
+    return load_program(package, static_cast<uint32_t>(index));
+}
+
 /// Label, kind and estimated work of an entry's commands without barriers, in order; times are
 /// zero.
 Result<std::vector<CommandTime>> commands_of_entry(std::span<const std::byte> bytes,
                                                    const std::string& entry,
                                                    const char* device_target, int64_t batch_size) {
-    std::span<const std::byte> outside;
-    PackageView package;
-    ViewError error;
-    if (is_package(bytes)) {
-        if (!package.open(bytes, &error)) return Status(error.code, error.text.c_str());
-        const int index = package.find_device_target(device_target);
-        if (index < 0) return internal_error("the program's device target is not in its package");
-        bytes = package.program(static_cast<uint32_t>(index));
-        outside = package.weights();
-    }
-    HEARTH_ASSIGN(const Program program, load_program(bytes, outside));
+    HEARTH_ASSIGN(const Program program, load_target(bytes, device_target));
     const Entry* found = program.find_entry(entry);
     if (found == nullptr)
         return not_found("no entry is named '" + entry + "'; `hearth inspect` lists the entries");

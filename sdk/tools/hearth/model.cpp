@@ -317,7 +317,7 @@ Result<Model> read_model(std::span<const std::byte> bytes, const ModelOptions& o
         HEARTH_ASSIGN(const PackageView view, open_package(model.package));
         ViewError error;
         if (!view.check_programs(&error)) return Status(error.code, error.text.c_str());
-        HEARTH_ASSIGN(model.graphs, load_graphs(view.graph(), view.weights()));
+        HEARTH_ASSIGN(model.graphs, load_graphs(view));
         model.strings = programs::strings_in(view.notes());
         return model;
     }

@@ -64,7 +64,7 @@ TEST_F(Cook, EachProfilesProgramIsWhatCompileMakes) {
         EXPECT_EQ(package->device_targets[i].compiled.hash, compiled->hash);
 
         // From the package: the same but for where first contents lie.
-        Result<Program> packed = load_program(view.program(i), view.weights());
+        Result<Program> packed = load_program(view, i);
         const Result<Program> program = load_program(compiled->bytes);
         ASSERT_TRUE(packed.ok() && program.ok());
         EXPECT_EQ(packed->graph_hash, view.header().graph_hash);
@@ -164,7 +164,7 @@ TEST_F(Cook, WhatIsCookedRunsAsBefore) {
     options.max_batch_size = 32;
     const Result<CompiledProgram> direct = compile_graphs({act, learn_.build().value()}, options);
     ASSERT_TRUE(direct.ok());
-    const Result<Program> packed = load_program(view.program(1), view.weights());
+    const Result<Program> packed = load_program(view, 1);
     ASSERT_TRUE(packed.ok());
     HostTensor x(DType::kF32, {7, 5});
     for (int64_t i = 0; i < x.element_count(); ++i)

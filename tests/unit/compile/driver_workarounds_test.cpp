@@ -26,7 +26,8 @@ DeviceCaps caps_with_f16() {
 }
 
 /// Whether the source of any kernel has the text.
-bool any_has(Trace& trace, const CompileOptions& options, std::string_view text) {
+bool any_has(Trace& trace, CompileOptions options, std::string_view text) {
+    options.keep_source = true;
     const auto compiled = compile({&trace}, options);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     if (!compiled.ok()) return false;

@@ -30,7 +30,7 @@ Kernels compiled(int pairs, const Shape& shape) {
     EXPECT_TRUE(graph.ok()) << graph.status().message();
     std::vector<Graph> graphs;
     graphs.push_back(std::move(graph).value());
-    const auto made = compile_graphs(std::move(graphs), {});
+    const auto made = compile_graphs(std::move(graphs), {.keep_source = true});
     EXPECT_TRUE(made.ok()) << made.status().message();
     Kernels kernels;
     for (const Command& step : made->program.commands) {

@@ -291,7 +291,8 @@ TEST(ImportLists, KernelsDoNotGrowWithTheForest) {
     }
     const auto sources = [](const OnnxBuilder& forest) {
         const Result<ImportedModel> imported = import_onnx(forest.bytes());
-        const Result<CompiledProgram> compiled = compile_graphs({imported.value().graph()}, {});
+        const Result<CompiledProgram> compiled =
+            compile_graphs({imported.value().graph()}, {.keep_source = true});
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         size_t bytes = 0;
         for (const Kernel& kernel : compiled->program.kernels) bytes += kernel.source.size();

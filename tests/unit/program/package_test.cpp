@@ -22,6 +22,7 @@ Program make_program(const char* profile) {
     Program program =
         TestProgramBuilder({kSpirv, kSpirv, kSpirv}, BindingModel::kDeviceAddress).build();
     program.device_target = profile;
+    program.graph_hash = 42;
     return program;
 }
 
@@ -37,6 +38,7 @@ PackageContents make_contents() {
     contents.device_targets.push_back({"fast", make_program("fast"), 32768, 32});
     contents.device_targets.push_back({"baseline", make_program("baseline"), 16384, 0});
     contents.notes = "{}";
+    contents.compress = false;  // so that tests can change bytes of its sections
     return contents;
 }
 
@@ -48,8 +50,11 @@ bool opens(std::span<const std::byte> bytes, ViewError* error) {
     PackageView view;
     if (!view.open(bytes, error)) return false;
     for (uint32_t i = 0; i < view.device_targets().size(); ++i) {
-        ProgramView program;
-        if (!program.open(view.program(i), error, view.weights())) return false;
+        const Result<OpenProgram> program = open_program(view, i);
+        if (program.ok()) continue;
+        error->code = program.status().code();
+        error->text.set("%s", program.status().message().c_str());
+        return false;
     }
     return true;
 }
@@ -88,7 +93,7 @@ TEST(Package, HoldsEachProfileAndTheWeightsOnce) {
         if (slot.data_offset != kZeroFilled) contents += (slot.bytes + 15) / 16 * 16;
     EXPECT_LE(view.weights().size(), contents);
     for (uint32_t i = 0; i < 2; ++i) {
-        const Result<Program> program = load_program(view.program(i), view.weights());
+        const Result<Program> program = load_program(view, i);
         ASSERT_TRUE(program.ok()) << program.status().message();
         EXPECT_EQ(program->device_target, view.device_targets()[i].name);
         ASSERT_EQ(program->variables.size(), original.variables.size());
@@ -146,7 +151,7 @@ TEST(Package, TheContentHashDoesNotDependOnWhereInitialValuesLie) {
     PackageView view;
     ViewError error;
     ASSERT_TRUE(view.open(bytes, &error)) << error.text.c_str();
-    const Result<Program> packed = load_program(view.program(0), view.weights());
+    const Result<Program> packed = load_program(view, 0);
     ASSERT_TRUE(packed.ok()) << packed.status().message();
     EXPECT_NE(packed->variables[0].data_offset, program.variables[0].data_offset);
     EXPECT_EQ(content_hash(*packed), program.hash);
@@ -245,7 +250,7 @@ TEST(Package, SaysWhatIsWrong) {
     expect_refused({}, "shorter than its header, so the file is truncated; copy it again");
     expect_refused(with_header(bytes, [](auto& h) { h.magic = 0; }), "not a Hearth package");
     expect_refused(with_header(bytes, [](auto& h) { h.format_version = 9; }),
-                   "format version 9, this library reads version 1; update Hearth");
+                   "format version 9, this library reads version 2; update Hearth");
     expect_refused(with_header(bytes, [](auto& h) { h.graph_hash = 0; }), "checksum");
     expect_refused(std::span(bytes).first(bytes.size() - 1), "the header says");
     std::vector<std::byte> longer = bytes;
@@ -292,9 +297,11 @@ TEST(Package, AProgramWithoutItsWeightsIsRefused) {
     PackageView view;
     ViewError error;
     ASSERT_TRUE(view.open(bytes, &error));
+    ASSERT_TRUE(open_program(view, 0).ok());
+    const auto contents = contents_of(view, view.program_section(0));
     ProgramView program;
-    EXPECT_FALSE(program.open(view.program(0), &error));
-    EXPECT_FALSE(program.open(view.program(0), &error, view.weights().first(8)));
+    EXPECT_FALSE(program.open(*contents, &error));
+    EXPECT_FALSE(program.open(*contents, &error, view.weights().first(8)));
 }
 
 TEST(Package, NamesOfProfilesMustDiffer) {
@@ -384,8 +391,10 @@ TEST(Package, ChecksEachFieldOfItsTables) {
                   p.section(4).bytes = 1, p.section(4).checksum = checksum(notes);
               }),
               "package: there are bytes after the last section");
-    EXPECT_EQ(section(2, [](auto& s) { s.reserved = 1; }),
-              "package: section 2: its reserved field must be zero" + again);
+    for (const size_t i : {3, 4})
+        EXPECT_EQ(section(i, [](auto& s) { s.decompressed_bytes = 1; }),
+                  "package: section " + std::to_string(i) +
+                      ": its contents must not be compressed" + again);
     EXPECT_EQ(section(2, [](auto& s) { s.kind = 9; }),
               "package: section 2: its kind is 9, which is unknown" + again);
     EXPECT_EQ(section(2, [](auto& s) { s.kind = 0; }),
@@ -428,6 +437,70 @@ TEST(Package, ChecksEachFieldOfItsTables) {
               "package: device target 1: 'baseline' has no program section" + again);
     EXPECT_EQ(profile([](auto& p) { p.section = 0; }),
               "package: device target 1: 'baseline' has no program section" + again);
+}
+
+TEST(Package, CompressesItsGraphAndItsPrograms) {
+    PackageContents contents = make_contents();
+    contents.graph.resize(1000, std::byte{'g'});
+    const std::vector<std::byte> stored = save_package(contents).value();
+    contents.compress = true;
+    const std::vector<std::byte> compressed = save_package(contents).value();
+    PackageView view, of_stored;
+    ViewError error;
+    ASSERT_TRUE(view.open(compressed, &error)) << error.text.c_str();
+    ASSERT_TRUE(of_stored.open(stored, &error)) << error.text.c_str();
+    uint64_t smaller = 0;
+    for (uint32_t i = 0; i < view.sections().size(); ++i) {
+        const uint32_t kind = view.sections()[i].kind;
+        EXPECT_EQ(view.is_compressed(i), kind == 1 || kind == 3);
+        EXPECT_FALSE(of_stored.is_compressed(i));
+        EXPECT_EQ(view.contents_bytes(i), of_stored.contents_bytes(i));
+        EXPECT_EQ(contents_of(view, i).value(), contents_of(of_stored, i).value());
+        if (view.is_compressed(i))
+            smaller += of_stored.section(i).size() > 2 * view.section(i).size();
+    }
+    EXPECT_EQ(smaller, 3u);
+    EXPECT_EQ(save_program(load_program(view, 1).value()),
+              save_program(load_program(of_stored, 1).value()));
+    // What would not get smaller is stored as it is.
+    contents.graph = bytes_of("abc");
+    const std::vector<std::byte> small = save_package(contents).value();
+    ASSERT_TRUE(view.open(small, &error)) << error.text.c_str();
+    EXPECT_FALSE(view.is_compressed(view.graph_section()));
+}
+
+TEST(Package, RefusesBlocksThatAreNotWhatTheTableSays) {
+    PackageContents contents = make_contents();
+    contents.compress = true;
+    const auto changed = [&](const std::function<void(PackageBytes&)>& change) {
+        PackageBytes package(contents);
+        change(package);
+        return package.opened();
+    };
+    EXPECT_EQ(changed([](PackageBytes&) {}), "");
+    const std::string block = "package: section 1: it is no block of LZ4 with contents of ",
+                      again = " bytes; cook it again";
+    const uint32_t size = PackageBytes(contents).section(1).decompressed_bytes;
+    for (const int by : {-1, 1}) {
+        const uint32_t other = size + static_cast<uint32_t>(by);
+        EXPECT_EQ(changed([=](PackageBytes& p) { p.section(1).decompressed_bytes = other; }),
+                  block + std::to_string(other) + again);
+    }
+    EXPECT_EQ(changed([](PackageBytes& p) {
+                  auto& s = p.section(1);
+                  const auto bytes = std::span(p.bytes()).subspan(s.offset, s.bytes);
+                  bytes.back() ^= std::byte{1};
+                  bytes.front() = std::byte{0xf0};
+                  s.checksum = checksum(bytes);
+              }),
+              block + std::to_string(size) + again);
+    EXPECT_EQ(
+        changed([](PackageBytes& p) { p.section(1).decompressed_bytes = 1u << 30; }).substr(0, 59),
+        "package: section 1: it claims 1073741824 bytes of contents,");
+    // Version 1 has no compression.
+    EXPECT_EQ(changed([](PackageBytes& p) { p.header().format_version = 1; }),
+              "package: section 1: its contents must not be compressed; cook it again");
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().format_version = 1; }), "");
 }
 
 TEST(Package, IsRecognizedByItsFirstBytes) {

@@ -70,7 +70,7 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                                  .fuse = options.fuse,
                                  .fused_networks = wants_fused_networks(options),
                                  .spare_memory = spare_memory,
-                                 .keep_source = options.keep_source,
+                                 .keep_source = options.keep_source.value_or(false),
                                  .variants = variants_of(options, remarks)}));
     remarks.insert(remarks.end(), lowered.notes.begin(), lowered.notes.end());
     std::vector<std::string> tunable = std::move(lowered.tunable);
@@ -157,7 +157,7 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
     HEARTH_ASSIGN(CompiledProgram compiled, plan_graphs(std::move(graphs), options));
     if (options.caps.cpu_isa == CpuIsa::kNone) return compiled;
     HEARTH_TRY(make_cpu_program(compiled.program, compiled.bodies, options.caps.cpu_isa));
-    if (!options.keep_source)
+    if (!options.keep_source.value_or(true))
         for (Kernel& kernel : compiled.program.kernels) kernel.source.clear();
     return compiled;
 }

@@ -149,9 +149,10 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
     HEARTH_ASSIGN(cooked.bytes, save_package(std::move(contents)));
     HEARTH_ASSIGN(const OpenPackage package, open_package(cooked.bytes));
     cooked.weights_bytes = package.view.weights().size();
-    cooked.graph_bytes = package.view.graph().size();
+    cooked.graph_bytes = package.view.section(package.view.graph_section()).size();
     for (uint32_t i = 0; i < profiles.size(); ++i)
-        cooked.device_targets[i].program_bytes = package.view.program(i).size();
+        cooked.device_targets[i].program_bytes =
+            package.view.section(package.view.program_section(i)).size();
     return cooked;
 }
 
@@ -163,10 +164,8 @@ Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options)
 }
 
 Result<uint64_t> max_batch_size_of(const PackageView& package) {
-    ProgramView program;
-    ViewError error;
-    if (program.open(package.program(0), &error, package.weights()))
-        return program.header().max_batch_size;
+    if (const Result<OpenProgram> program = open_program(package, 0); program.ok())
+        return program->view.header().max_batch_size;
     // Programs of older formats cannot be read; a manifest of agents can.
     if (!package.agents().empty()) {
         HEARTH_ASSIGN(const agents::AgentManifest agents,
@@ -182,8 +181,7 @@ Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& opt
         HEARTH_ASSIGN(const OpenPackage open, open_package(package));
         ViewError error;
         if (!open.view.check_programs(&error)) return Status(error.code, error.text.c_str());
-        HEARTH_ASSIGN(std::vector<Graph> graphs,
-                      load_graphs(open.view.graph(), open.view.weights()));
+        HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(open.view));
         CookOptions kept = options;
         if (kept.agents.empty())
             kept.agents.assign(open.view.agents().begin(), open.view.agents().end());

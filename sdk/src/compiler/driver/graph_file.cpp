@@ -316,4 +316,10 @@ Result<std::vector<Graph>> load_graphs(std::span<const std::byte> bytes,
     return or_out_of_memory([&] { return Reader(bytes, data).run(); });
 }
 
+Result<std::vector<Graph>> load_graphs(const PackageView& package) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  contents_of(package, package.graph_section()));
+    return load_graphs(bytes, package.weights());
+}
+
 }  // namespace hearth

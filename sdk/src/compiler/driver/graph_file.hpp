@@ -8,6 +8,7 @@
 #pragma once
 
 #include "compiler/ir/graph.hpp"
+#include "program/package.hpp"
 
 #include <functional>
 
@@ -26,5 +27,8 @@ std::vector<std::byte> save_graphs(std::span<const Graph> graphs, const StoreDat
 /// Errors: kCorruptData, or kUnsupported for a newer version or an unknown operator.
 Result<std::vector<Graph>> load_graphs(std::span<const std::byte> bytes,
                                        std::span<const std::byte> data);
+
+/// As above: the graphs of a package.
+Result<std::vector<Graph>> load_graphs(const PackageView& package);
 
 }  // namespace hearth

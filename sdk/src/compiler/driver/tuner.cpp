@@ -238,8 +238,7 @@ Tuner::Tuner(std::vector<std::string> tunable_kernels, const CompileOptions& opt
     : state_(std::make_unique<State>()) {
     State& s = *state_;
     s.network_options = options;
-    // Bodies are printed as C, which is compiled when it is loaded.
-    s.network_options.keep_source = device_model(options.caps).keeps_bodies;
+    s.network_options.keep_source = {};
     s.network_options.on_pass = nullptr;
     s.options = s.network_options;
     s.options.max_batch_size = 1;

@@ -570,12 +570,12 @@ hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
     if (!is_open) return runtime::result_of(error.code);
     hearth_package_info value = hearth_package_info_default();
     value.graph_hash = package.header().graph_hash;
-    value.graph_bytes = package.graph().size();
+    value.graph_bytes = package.section(package.graph_section()).size();
     value.weights_bytes = package.weights().size();
     value.device_target_count = static_cast<uint32_t>(package.device_targets().size());
     for (uint32_t i = 0; i < value.device_target_count; ++i) {
         value.device_targets[i] = package.device_targets()[i].name;
-        value.program_bytes[i] = package.program(i).size();
+        value.program_bytes[i] = package.section(package.program_section(i)).size();
     }
     write_struct(out, value);
     return HEARTH_OK;

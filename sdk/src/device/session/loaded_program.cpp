@@ -17,6 +17,7 @@ namespace hearth::runtime {
 hearth_result result_of(StatusCode code) {
     return code == StatusCode::kUnsupported       ? HEARTH_ERROR_VERSION_MISMATCH
            : code == StatusCode::kInvalidArgument ? HEARTH_ERROR_INVALID_ARGUMENT
+           : code == StatusCode::kOutOfRange      ? HEARTH_ERROR_OUT_OF_HOST_MEMORY
                                                   : HEARTH_ERROR_CORRUPT_DATA;
 }
 
@@ -61,39 +62,61 @@ size_t words(size_t bytes) {
     return (bytes + 7) / 8;
 }
 
+/// Sets bytes.program to the contents of a section, decompressed if it is stored so.
+bool read_program(Context& context, const PackageView& package, uint32_t section,
+                  ProgramBytes& bytes, ViewError* error) {
+    if (!package.is_compressed(section)) {
+        bytes.program = package.section(section);
+        return true;
+    }
+    const auto size = static_cast<size_t>(package.contents_bytes(section));
+    if (!bytes.decompressed.resize(context.allocator(), words(size))) {
+        error->code = StatusCode::kOutOfRange;
+        error->text.set("no host memory for the %zu bytes of its program", size);
+        return false;
+    }
+    const auto contents =
+        std::as_writable_bytes(std::span(bytes.decompressed.data(), words(size))).first(size);
+    bytes.program = contents;
+    return package.read(section, contents, error);
+}
+
 }  // namespace
 
-hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> bytes,
-                                   std::span<const std::byte> outside,
-                                   std::span<const std::byte> agents, bool borrow,
+bool LoadedProgram::copy(ProgramBytes& bytes) {
+    const bool has_program = decompressed_.size() > 0;
+    const size_t outside_at = has_program ? 0 : words(bytes.program.size()),
+                 agents_at = outside_at + words(bytes.outside.size());
+    if (!copy_.resize(context_->allocator(), agents_at + words(bytes.agents.size()) + 1))
+        return false;
+    const auto copied = [&](size_t at, std::span<const std::byte> from) {
+        if (!from.empty()) std::memcpy(copy_.data() + at, from.data(), from.size());
+        return std::as_bytes(std::span<const uint64_t>(copy_)).subspan(8 * at, from.size());
+    };
+    if (!has_program) bytes.program = copied(0, bytes.program);
+    bytes.outside = copied(outside_at, bytes.outside);
+    bytes.agents = copied(agents_at, bytes.agents);
+    return true;
+}
+
+hearth_result LoadedProgram::adopt(Context& context, ProgramBytes bytes, bool borrow,
                                    hearth_trust_level trust, uint64_t shared_limit,
                                    LoadedProgram** out) {
     HostAllocator& allocator = context.allocator();
     auto* program = allocator.make<LoadedProgram>(context);
     if (program == nullptr)
         return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
-    if (!borrow) {
-        const size_t outside_at = words(bytes.size()),
-                     agents_at = outside_at + words(outside.size());
-        if (!program->copy_.resize(allocator, agents_at + words(agents.size()) + 1)) {
-            allocator.destroy(program);
-            return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
-                                "program: no host memory for %zu bytes",
-                                bytes.size() + outside.size() + agents.size());
-        }
-        const auto copied = [&](size_t at, std::span<const std::byte> from) {
-            if (!from.empty()) std::memcpy(program->copy_.data() + at, from.data(), from.size());
-            return std::as_bytes(std::span<const uint64_t>(program->copy_))
-                .subspan(8 * at, from.size());
-        };
-        bytes = copied(0, bytes);
-        outside = copied(outside_at, outside);
-        agents = copied(agents_at, agents);
+    program->decompressed_ = std::move(bytes.decompressed);
+    if (!borrow && !program->copy(bytes)) {
+        allocator.destroy(program);
+        return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
+                            "program: no host memory for %zu bytes",
+                            bytes.program.size() + bytes.outside.size() + bytes.agents.size());
     }
-    program->agents_ = agents;
+    program->agents_ = bytes.agents;
     ViewError error;
     // A hash that is not the program's could make the application take it for another.
-    if (!program->view_.open(bytes, &error, outside) ||
+    if (!program->view_.open(bytes.program, &error, bytes.outside) ||
         (trust == HEARTH_TRUST_UNTRUSTED && !check_content_hash(program->view_, &error))) {
         allocator.destroy(program);
         return context.fail(result_of(error.code), "%s", error.text.c_str());
@@ -228,7 +251,7 @@ uint64_t LoadedProgram::parent_hash() const {
 hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> bytes, bool borrow,
                                   hearth_trust_level trust, LoadedProgram** out) {
     if (const hearth_result r = context.verify(bytes, false, trust); r != HEARTH_OK) return r;
-    return adopt(context, bytes, {}, {}, borrow, trust, UINT64_MAX, out);
+    return adopt(context, {.program = bytes}, borrow, trust, UINT64_MAX, out);
 }
 
 hearth_result LoadedProgram::load_package(Context& context, std::span<const std::byte> bytes,
@@ -250,9 +273,11 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
         if (!is_first_round && !is_left[i]) continue;
         const char* name = targets[i].name;
         if (device_target != nullptr && std::strcmp(name, device_target) != 0) continue;
+        ProgramBytes program{.outside = package.weights(), .agents = package.agents()};
         ProgramView view;
         FixedText<512> why;
-        if (!package.open_program(i, &view, &error)) {
+        if (!read_program(context, package, package.program_section(i), program, &error) ||
+            !package.open_program(i, program.program, &view, &error)) {
             why.set("%s", error.text.c_str());
             result = result_of(error.code);
         } else if (is_first_round && view.binding_model() != binding_model_of(context)) {
@@ -262,8 +287,8 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
             result = check_profile(context, package, i, view, trust, why);
         }
         if (result == HEARTH_OK) {
-            result = adopt(context, package.program(i), package.weights(), package.agents(), borrow,
-                           trust, targets[i].shared_memory_bytes, out);
+            result = adopt(context, std::move(program), borrow, trust,
+                           targets[i].shared_memory_bytes, out);
             if (result == HEARTH_OK) result = (*out)->check_needs(why);
             if (result == HEARTH_OK) return result;
             if (*out == nullptr) return result;

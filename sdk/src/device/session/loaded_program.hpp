@@ -16,6 +16,14 @@ namespace hearth::runtime {
 /// Maps a failure to open a file to the C interface's result code.
 hearth_result result_of(StatusCode code);
 
+/// Bytes that a program is loaded from.
+struct ProgramBytes {
+    std::span<const std::byte> program;
+    std::span<const std::byte> outside;  ///< initial values; empty if the program has its own
+    std::span<const std::byte> agents;   ///< the package's agent manifest, or empty
+    Array<uint64_t> decompressed;        ///< owns `program`, unless it is stored as it is
+};
+
 class LoadedProgram : public HandleTag<0x4850524f> {
   public:
     static hearth_result load(Context& context, std::span<const std::byte> bytes, bool borrow,
@@ -56,13 +64,13 @@ class LoadedProgram : public HandleTag<0x4850524f> {
   private:
     friend class hearth::HostAllocator;
     explicit LoadedProgram(Context& context) : context_(&context) {}
-    /// Copies `program`, `outside` and `agents` unless they are borrowed, checks them, and counts
-    /// the program. shared_limit: see read_code().
-    static hearth_result adopt(Context& context, std::span<const std::byte> program,
-                               std::span<const std::byte> outside,
-                               std::span<const std::byte> agents, bool borrow,
+    /// Copies the bytes unless they are borrowed or its own, checks them, and counts the program.
+    /// shared_limit: see read_code().
+    static hearth_result adopt(Context& context, ProgramBytes bytes, bool borrow,
                                hearth_trust_level trust, uint64_t shared_limit,
                                LoadedProgram** out);
+    /// Makes `bytes` the program's own copy; returns false if out of memory.
+    [[nodiscard]] bool copy(ProgramBytes& bytes);
 
     Context* context_;
     [[nodiscard]] bool list_saved();
@@ -71,7 +79,7 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     hearth_result read_code(uint64_t shared_limit);
     /// As above for a CPU program: the device finds or builds the functions of all kernels.
     hearth_result find_functions();
-    Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
+    Array<uint64_t> copy_, decompressed_;  ///< 8-byte aligned; empty if not needed
     Array<uint32_t> learned_, resumed_;
     Array<bool> is_divisible_;  ///< one for each kernel
     std::span<const std::byte> agents_;
