@@ -98,8 +98,8 @@ const Item kItems[] = {
      },
      5, 4, 12, 6},
     {"PpoWithMemory",
-     [] { return build_agent_graphs(drives(), gru_network(64), Ppo{.bptt_length = 16}); }, 6, 4, 25,
-     11},
+     [] { return build_agent_graphs(drives(), gru_network(64), Ppo{.bptt_length = 16}); }, 15, 5,
+     35, 11},
     {"Sac",
      [] {
          return build_agent_graphs(drives(), mlp_network({64, 64}, relu), Sac{});

@@ -189,42 +189,72 @@ TEST(TrainingLevels, AreListedWhereTheyAreMore) {
 
 /// Four residual blocks, x + W2 f(W1 x), with hidden layers four times as wide.
 template <Tensor (*kActivation)(const Tensor&)>
-void residual_blocks(Trace& t) {
+Tensor residual_blocks(Trace& t) {
     Tensor x = nn::linear(t, "in", t.input("x", {kBatch, 16}), 64);
     for (int i = 0; i < 4; ++i) {
         const std::string name = "block" + std::to_string(i);
         const Tensor hidden = kActivation(nn::linear(t, name + ".1", x, 256));
         x = x + nn::linear(t, name + ".2", hidden, 64);
     }
-    const Tensor loss = mse_loss(nn::linear(t, "out", x, 4), t.input("target", {kBatch, 4}));
+    return mse_loss(nn::linear(t, "out", x, 4), t.input("target", {kBatch, 4}));
+}
+template <Tensor (*kActivation)(const Tensor&)>
+void unclipped_blocks(Trace& t) {
+    const Tensor loss = residual_blocks<kActivation>(t);
     minimize(loss, t.params(), AdamOptions{});
+}
+template <Tensor (*kActivation)(const Tensor&)>
+void clipped_blocks(Trace& t) {
+    const Tensor loss = residual_blocks<kActivation>(t);
+    adam(t.params(), clipped(loss), {});
+}
+
+// Weight gradients are products of their own here, so that the fused network keeps only what its
+// activations' gradients read.
+TEST(TrainingLevels, AreTheSameForActivationsThatKeepMore) {
+    const LevelsCase cases[] = {{"Relu", unclipped_blocks<relu>},
+                                {"Gelu", unclipped_blocks<gelu>},
+                                {"Silu", unclipped_blocks<silu>},
+                                {"Tanh", unclipped_blocks<tanh>}};
+    for (const uint32_t shared : {16384u, 32768u}) {
+        std::vector<std::pair<int64_t, int64_t>> counts;
+        for (const LevelsCase& step : cases) {
+            const CompiledProgram compiled = compile_step(step, shared);
+            const auto count = [&](CommandKind kind) {
+                return std::ranges::count(compiled.program.commands, kind, &Command::kind);
+            };
+            counts.push_back({count(CommandKind::kDispatch), count(CommandKind::kBarrier)});
+            EXPECT_EQ(counts.back(), counts.front()) << step.name;
+            EXPECT_TRUE(compiled.remarks.empty()) << compiled.remarks[0];
+        }
+        EXPECT_LE(counts.front().first, 14) << shared;
+        EXPECT_LE(counts.front().second, 2) << shared;
+    }
 }
 
 // Gradients of gelu and silu read what they were given, beside what they gave, which takes twice
-// the shared memory.
+// the shared memory of a fused network that adds up parts of all gradients.
 TEST(TrainingLevels, AreNoCliffForActivationsThatKeepMore) {
-    const LevelsCase cases[] = {{"Relu", residual_blocks<relu>},
-                                {"Gelu", residual_blocks<gelu>},
-                                {"Silu", residual_blocks<silu>},
-                                {"Tanh", residual_blocks<tanh>}};
+    const LevelsCase cases[] = {{"Relu", clipped_blocks<relu>},
+                                {"Gelu", clipped_blocks<gelu>},
+                                {"Silu", clipped_blocks<silu>},
+                                {"Tanh", clipped_blocks<tanh>}};
     for (const uint32_t shared : {16384u, 32768u}) {
         std::vector<int64_t> dispatches;
         for (const LevelsCase& step : cases) {
             const CompiledProgram compiled = compile_step(step, shared);
             dispatches.push_back(std::ranges::count(compiled.program.commands,
                                                     CommandKind::kDispatch, &Command::kind));
-            EXPECT_LE(dispatches.back(), dispatches.front() + 1) << step.name;
-            EXPECT_LE(compiled.remarks.size(), 1u) << step.name;
+            EXPECT_LE(dispatches.back(), dispatches.front() + 2) << step.name;
             if (dispatches.back() == dispatches.front()) continue;
-            ASSERT_EQ(compiled.remarks.size(), 1u) << step.name;
-            EXPECT_NE(compiled.remarks[0].find(
-                          "nodes is 2 fused networks, not one: the activations of 1 row "
-                          "and 8 lines of each layer's weights do not fit 16384 "
-                          "bytes of shared memory"),
-                      std::string::npos)
-                << compiled.remarks[0];
+            const std::string_view reason =
+                "nodes is 2 fused networks, not one: the activations of 1 row and 8 lines of each "
+                "layer's weights do not fit 16384 bytes of shared memory";
+            EXPECT_TRUE(std::ranges::any_of(compiled.remarks, [&](const std::string& remark) {
+                return remark.find(reason) != std::string::npos;
+            })) << step.name;
         }
-        EXPECT_LE(dispatches.front(), 4) << shared;
+        EXPECT_LE(dispatches.front(), 6) << shared;
     }
 }
 

@@ -92,7 +92,10 @@ class GraphLowering {
     /// note with the reason, if it has none or that is no fused network.
     bool add_with_region() {
         if (!options_.fused_networks) return false;
-        const RowRegion region = find_row_region(graph_);
+        const Result<RowRegion> found =
+            find_split_region(graph_, options_.rows_capacity, options_.caps);
+        if (!found.ok()) return note_unfused(find_row_region(graph_), found.status());
+        const RowRegion& region = *found;
         if (region.empty()) return false;
         FusionPlan plan = fuse(graph_, {.any_operands = true, .region = region});
         replicate_scalars(graph_, plan, options_);
@@ -105,9 +108,14 @@ class GraphLowering {
         const Status status = add_region(region, plan, members);
         if (status.ok()) return true;
         kernels_.truncate(kernels);
+        return note_unfused(region, status);
+    }
+
+    /// Returns false.
+    bool note_unfused(const RowRegion& region, const Status& reason) {
         program_.notes.push_back("entry '" + graph_.name + "': the rows' region of " +
                                  std::to_string(region.nodes.size()) +
-                                 " nodes is no fused network: " + status.message());
+                                 " nodes is no fused network: " + reason.message());
         return false;
     }
 

@@ -68,9 +68,10 @@ class RowWatch final : public ScalarReader {
 
 class RegionFinder {
   public:
-    RegionFinder(const Graph& graph, Dim rows)
+    RegionFinder(const Graph& graph, Dim rows, bool is_split)
         : graph_(graph),
           rows_(rows),
+          is_split_(is_split),
           readers_(readers_of(graph)),
           dependence_(graph.values.size(), Dependence::kNone),
           follows_product_(graph.values.size(), false),
@@ -110,7 +111,9 @@ class RegionFinder {
         // their indices in order.
         if (!any_alone && !any_other) any_alone = stretches_to_rows(node);
         if (any_alone && !any_other) {
-            if (sums_rows(graph_, node, rows_) && all_alone(node)) {
+            if (is_product_apart(node)) {
+                result = Dependence::kOther;
+            } else if (sums_rows(graph_, node, rows_) && all_alone(node)) {
                 // A sum with no product before it runs ahead of the region, which may then read it:
                 // the mean of a batch of advantages, for example.
                 result = follows ? Dependence::kOther : Dependence::kNone;
@@ -132,6 +135,13 @@ class RegionFinder {
             dependence_[v] = is_row ? result : Dependence::kOther;
             follows_product_[v] = follows;
         }
+    }
+
+    /// True for a product over rows that split_rows() left whole, in parts or not since then.
+    bool is_product_apart(const Node& node) const {
+        return is_split_ && node.op->op_class == OpClass::kMatmul &&
+               !(node.attrs.has("by_rows") && node.attrs.flag("by_rows")) &&
+               sums_rows(graph_, node, rows_);
     }
 
     bool stretches_to_rows(const Node& node) const {
@@ -245,6 +255,7 @@ class RegionFinder {
 
     const Graph& graph_;
     Dim rows_;
+    bool is_split_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<Dependence> dependence_;
     std::vector<bool> follows_product_;  ///< per value: a product is among its ancestors
@@ -395,7 +406,9 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
     return {};
 }
 
-RowRegion find_row_region(const Graph& graph) {
+namespace {
+
+RowRegion find_region(const Graph& graph, bool is_split) {
     // Candidate extents of the rows: those that lead both an input and a product's result.
     std::map<std::pair<bool, int64_t>, int> products;
     for (ValueId v : graph.inputs) {
@@ -431,13 +444,27 @@ RowRegion find_row_region(const Graph& graph) {
     RowRegion best;
     for (const auto& [extent, count] : products) {
         if (count == 0) continue;
-        RowRegion region = RegionFinder(graph, Dim(extent.second, extent.first)).find();
+        RowRegion region = RegionFinder(graph, Dim(extent.second, extent.first), is_split).find();
         const bool has_product =
             std::any_of(region.nodes.begin(), region.nodes.end(),
                         [&](NodeId n) { return graph.nodes[n].op->op_class == OpClass::kMatmul; });
         if (has_product && region.nodes.size() > best.nodes.size()) best = std::move(region);
     }
     return best;
+}
+
+}  // namespace
+
+RowRegion find_row_region(const Graph& graph) {
+    return find_region(graph, false);
+}
+
+Result<RowRegion> find_split_region(const Graph& graph, uint64_t rows_capacity,
+                                    const DeviceCaps& caps) {
+    const RowRegion all = find_row_region(graph);
+    if (all.empty()) return RowRegion();
+    HEARTH_TRY(check_row_layers(graph, all, rows_capacity, caps));
+    return find_region(graph, true);
 }
 
 }  // namespace hearth

@@ -74,4 +74,10 @@ Status check_shared_rows(const Graph& graph, const RowRegion& region, uint64_t r
 Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
                         const DeviceCaps& caps);
 
+/// Returns the region of a graph that split_rows() has seen, or an empty one: the products over
+/// rows that it left whole are kernels of their own, and no part of it.
+/// Errors: those of check_row_layers for the region with them, which split_rows() leaves alone.
+Result<RowRegion> find_split_region(const Graph& graph, uint64_t rows_capacity,
+                                    const DeviceCaps& caps);
+
 }  // namespace hearth

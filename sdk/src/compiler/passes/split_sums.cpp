@@ -74,8 +74,10 @@ bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_
            has_fours(inputs[0]) && has_fours(inputs[1]);
 }
 
+/// saving: parts take at most the memory of the factors, divided by this.
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
-                                                 const Value& product, const PassOptions& options) {
+                                                 const Value& product, const PassOptions& options,
+                                                 int64_t saving) {
     const auto rows = static_cast<int64_t>(options.max_batch_size);
     const Shape& result = product.shape;
     if (node.op->traits.is_partial_sum || !is_floating(product.dtype) || inputs[0].rank() != 2 ||
@@ -92,7 +94,9 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
         is_split_inside(inputs, result, terms, options))
         return std::nullopt;
     const int64_t parts =
-        limited(std::min(many_groups / std::max<int64_t>(1, tiles), terms / kLeastTerms), options);
+        limited(std::min({many_groups / std::max<int64_t>(1, tiles), terms / kLeastTerms,
+                          terms * (m + n) / std::max<int64_t>(1, saving * m * n)}),
+                options);
     if (parts < 2) return std::nullopt;
     Attrs attrs = node.attrs;
     attrs.set("parts", parts);
@@ -165,6 +169,53 @@ class RoundedRows {
     std::set<ValueId> multiplied_;
 };
 
+/// True if the value's elements, or what is computed of them one by one, are reduced: the norm that
+/// clips gradients.
+bool is_reduced(const Graph& graph, const std::vector<std::vector<NodeId>>& readers, ValueId v) {
+    std::vector<ValueId> open{v};
+    std::set<NodeId> seen;
+    while (!open.empty()) {
+        const ValueId next = open.back();
+        open.pop_back();
+        for (NodeId n : readers[next]) {
+            const Node& node = graph.nodes[n];
+            if (node.op->op_class == OpClass::kReduce) return true;
+            if ((node.op->op_class == OpClass::kElementwise || node.op->is_reshape) &&
+                seen.insert(n).second)
+                open.push_back(node.outputs[0]);
+        }
+    }
+    return false;
+}
+
+/// True if weight gradients are products of their own, behind the fused network that stores their
+/// factors for all rows, and not parts that its workgroups add up. Parts save a level of dispatches
+/// where something is computed from all gradients, and pay with memory: as many times all gradients
+/// as there are workgroups.
+bool leaves_products_whole(const Graph& graph, const RowRegion& region, int64_t rows, int64_t parts,
+                           const PassOptions& options) {
+    // Below so many bytes of parts nothing was won on an H200 (agents' steps 1.1 to 2.3 times as
+    // long, a network of 5 MB of parts 1.01 times).
+    constexpr int64_t kMuch = 3 << 20, kLeastSaving = 4;
+    const auto readers = readers_of(graph);
+    int64_t bytes_of_parts = 0, bytes_of_rows = 0;
+    bool is_any_reduced = false;
+    for (NodeId n : region.nodes) {
+        const Node& node = graph.nodes[n];
+        if (node.op->op_class != OpClass::kMatmul || !sums_rows(graph, node, region.rows)) continue;
+        const Shape& gradient = graph.value(node.outputs[0]).shape;
+        const int64_t in = gradient[0].resolve(rows), out = gradient[1].resolve(rows);
+        const auto size = static_cast<int64_t>(size_bytes(graph.value(node.inputs[0]).dtype));
+        bytes_of_parts += 4 * parts * in * out;
+        bytes_of_rows += size * rows * (in + out);
+        is_any_reduced = is_any_reduced || is_reduced(graph, readers, node.outputs[0]);
+    }
+    // A walk over the steps of a sequence has no time for gradients on its way (235 to 166 us).
+    if (options.most_parts != 0 || region.has_walks()) return bytes_of_parts > bytes_of_rows;
+    return bytes_of_parts >= kMuch && bytes_of_parts >= kLeastSaving * bytes_of_rows &&
+           !is_any_reduced;
+}
+
 }  // namespace
 
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
@@ -181,6 +232,7 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     const int64_t most_parts =
         limited(device_model(options.caps).in_proportion(kMostParts), options);
     const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, most_parts);
+    const bool are_whole = leaves_products_whole(graph, region, rows, parts, options);
     RoundedRows rounded(graph, region);
     return rewrite(graph,
                    [&](Trace&, const Node& node,
@@ -190,8 +242,10 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
                        if (!sums_rows(graph, node, region.rows))
                            return on_matrix_cores ? rounded.narrowed(node, inputs) : std::nullopt;
                        const bool is_product = node.op->op_class == OpClass::kMatmul;
+                       if (is_product && are_whole) return std::nullopt;
                        Attrs attrs{{"parts", parts}, {"granule", granule}};
                        if (is_product) {
+                           attrs.set("by_rows", int64_t{1});
                            attrs.set("transpose_a", int64_t{1});
                            attrs.set("wide", node.attrs.integer("wide"));
                        } else {
@@ -212,10 +266,11 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     if (device_model(options.caps).has_few_cores) return graph;
     // Nodes of a fused network are not split.
     RowRegion region;
-    if (options.fused_networks) region = find_row_region(graph);
-    if (!region.empty() &&
-        !check_row_layers(graph, region, options.max_batch_size, options.caps).ok())
-        region = {};
+    if (options.fused_networks)
+        if (Result<RowRegion> found =
+                find_split_region(graph, options.max_batch_size, options.caps);
+            found.ok())
+            region = std::move(*found);
     return rewrite(graph,
                    [&](Trace&, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
@@ -224,9 +279,10 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
                        const Value& result = graph.value(node.outputs[0]);
                        if (node.op->op_class == OpClass::kReduce)
                            return split_sum(node, inputs[0], result.shape, options);
-                       if (node.op->op_class == OpClass::kMatmul)
-                           return split_product(node, inputs, result, options);
-                       return std::nullopt;
+                       if (node.op->op_class != OpClass::kMatmul) return std::nullopt;
+                       // A fused network's weight gradients are split for its memory's sake.
+                       const bool is_apart = !region.empty() && sums_rows(graph, node, region.rows);
+                       return split_product(node, inputs, result, options, is_apart ? 2 : 1);
                    });
 }
 

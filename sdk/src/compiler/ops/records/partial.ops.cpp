@@ -217,7 +217,8 @@ constinit const OpDef kOps[] = {
                   {"transpose_b", AttrType::kInteger, 0},
                   {"wide", AttrType::kInteger, 0},
                   {"parts"},
-                  {"granule", AttrType::kInteger, 4}},
+                  {"granule", AttrType::kInteger, 4},
+                  {"by_rows", AttrType::kInteger, 0}},  // 1: a fused network may compute it
         .op_class = OpClass::kMatmul,
         .traits = {.is_partial_sum = true},
         .infer = infer_matmul_partial,
