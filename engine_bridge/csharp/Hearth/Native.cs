@@ -1121,6 +1121,9 @@ namespace Hearth.Native
         /// of the cooked graph; see hearth_program_info
         /// </summary>
         public ulong graph_hash;
+        /// <summary>
+        /// in the file, where it is compressed
+        /// </summary>
         public ulong graph_bytes;
         /// <summary>
         /// in the file, for all device targets
@@ -1132,6 +1135,9 @@ namespace Hearth.Native
         /// best first; point into the bytes
         /// </summary>
         public IntPtr device_targets0, device_targets1, device_targets2, device_targets3, device_targets4, device_targets5, device_targets6, device_targets7;
+        /// <summary>
+        /// in the file, compressed
+        /// </summary>
         public fixed ulong program_bytes[8];
 
         public static hearth_package_info Default()

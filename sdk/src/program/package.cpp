@@ -333,7 +333,8 @@ Result<std::vector<std::byte>> contents_of(const PackageView& package, uint32_t 
 
 Result<OpenProgram> open_program(const PackageView& package, uint32_t device_target) {
     const uint32_t section = package.program_section(device_target);
-    const auto size = static_cast<size_t>(package.contents_bytes(section));
+    const uint64_t contents_bytes = package.contents_bytes(section);
+    const auto size = static_cast<size_t>(contents_bytes);
     OpenProgram program;
     program.contents.resize((size + 7) / 8);
     const auto bytes = std::as_writable_bytes(std::span(program.contents)).first(size);

@@ -1249,6 +1249,7 @@ pub struct hearth_package_info {
     pub size: u32,
     /// of the cooked graph; see hearth_program_info
     pub graph_hash: u64,
+    /// in the file, where it is compressed
     pub graph_bytes: u64,
     /// in the file, for all device targets
     pub weights_bytes: u64,
@@ -1256,6 +1257,7 @@ pub struct hearth_package_info {
     pub reserved: u32,
     /// best first; point into the bytes
     pub device_targets: [*const c_char; 8],
+    /// in the file, compressed
     pub program_bytes: [u64; 8],
 }
 

@@ -69,7 +69,8 @@ bool read_program(Context& context, const PackageView& package, uint32_t section
         bytes.program = package.section(section);
         return true;
     }
-    const auto size = static_cast<size_t>(package.contents_bytes(section));
+    const uint64_t contents_bytes = package.contents_bytes(section);
+    const auto size = static_cast<size_t>(contents_bytes);
     if (!bytes.decompressed.resize(context.allocator(), words(size))) {
         error->code = StatusCode::kOutOfRange;
         error->text.set("no host memory for the %zu bytes of its program", size);
