@@ -31,6 +31,25 @@ Result<Life> Life::create(const Context& context, const PartPrograms& programs,
     return life;
 }
 
+Result<Life> Life::resume(const Context& context, const PartPrograms& programs, LifeOptions options,
+                          const Kept& kept) {
+    options.seed = kept.seed;
+    HEARTH_ASSIGN(Life life, create(context, programs, options));
+    life.world_ = World(kept.world);
+    for (size_t i = 0; i < kPartCount; ++i)
+        HEARTH_TRY(
+            life.mind_.load(static_cast<Part>(i), kept.brain[i]).with_context(kPartNames[i]));
+    return life;
+}
+
+Result<Kept> Life::keep(std::string name) const {
+    Kept kept{.name = std::move(name), .seed = options_.seed, .world = world_.state(), .brain = {}};
+    for (size_t i = 0; i < kPartCount; ++i) {
+        HEARTH_ASSIGN(kept.brain[i], mind_.save(static_cast<Part>(i)));
+    }
+    return kept;
+}
+
 Status Life::record(VkCommandBuffer commands, const Gesture& gesture) {
     mind_.poll();
     HEARTH_TRY(feel());
@@ -39,6 +58,7 @@ Status Life::record(VkCommandBuffer commands, const Gesture& gesture) {
     HEARTH_TRY(walk(gesture));
     HEARTH_TRY(expect());
     HEARTH_TRY(look());
+    if (world_.frame() % kFramesPerSecond == 0) HEARTH_TRY(mind_.take_snapshots());
     return mind_.record(commands, options_.budget_us);
 }
 

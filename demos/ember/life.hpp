@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ember/player.hpp"
+#include "keep.hpp"
 #include "mind.hpp"
 
 #include <deque>
@@ -23,12 +24,20 @@ class Life {
   public:
     static Result<Life> create(const Context& context, const PartPrograms& programs,
                                const LifeOptions& options);
+    /// Goes on with a creature that was kept.
+    /// Errors: also those of its brain, naming the part.
+    static Result<Life> resume(const Context& context, const PartPrograms& programs,
+                               LifeOptions options, const Kept& kept);
 
     /// Call once a frame, after Context::begin_frame(): takes over answers, obeys the player, asks
     /// and learns.
     Status record(VkCommandBuffer commands, const Gesture& gesture);
     /// Advances the world by a frame, after record().
     void step();
+
+    /// Everything that is kept of it: the garden as it is now, and what was learned until a second
+    /// ago.
+    Result<Kept> keep(std::string name) const;
 
     const World& world() const { return world_; }
     Mind& mind() { return mind_; }

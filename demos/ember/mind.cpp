@@ -33,7 +33,7 @@ Result<Mind> Mind::create(const Context& context, const PartPrograms& programs,
                                               .name = kPartNames[i],
                                               .frames_in_flight = options.frames_in_flight,
                                               .max_snapshots = 1,
-                                              .snapshot_interval = kFramesPerSecond}));
+                                              .snapshot_interval = 0}));
         HEARTH_TRY(part.agents.create_pipelines());
         HEARTH_ASSIGN(const std::vector<std::byte> brain,
                       newborn(programs[i], options.seed * kPartCount + i));

@@ -67,10 +67,10 @@ class Mind {
     /// A person says a word for this; none: it is nothing.
     Status name(const Gaze& gaze, std::optional<Thing> word);
 
-    /// Requests snapshots of all parts, which arrive some frames later. One is also taken every
-    /// sixtieth record of a part.
+    /// Requests snapshots of all parts, which arrive some frames later.
     Status take_snapshots();
-    /// The acting weights of a part as of its newest snapshot: a brain file.
+    /// The acting weights of a part as of its newest snapshot: a brain file. Before the first one
+    /// those that were loaded.
     Result<std::vector<std::byte>> save(Part part) const;
     /// Errors: those of Agents::load().
     Status load(Part part, std::span<const std::byte> brain);

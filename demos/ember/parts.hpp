@@ -29,6 +29,9 @@ constexpr std::array<const char*, kPartCount> kPartNames = {"legs", "will", "hea
 /// Words of the eyes: none, then one for each kind of thing.
 constexpr size_t kWordCount = kThingCount + 1;
 
+/// The weights of all parts: what a creature is. Each is a brain file of Hearth.
+using BrainFiles = std::array<std::vector<std::byte>, kPartCount>;
+
 /// One part, ready for any number of creatures.
 struct PartProgram {
     LoadedProgram program;

@@ -15,9 +15,6 @@
 
 namespace hearth::ember {
 
-/// The weights of all parts: what a creature is. Each is a brain file of Hearth.
-using BrainFiles = std::array<std::vector<std::byte>, kPartCount>;
-
 /// A brain's answers.
 struct Findings {
     /// Expected feeling of the next seconds, on average of many moments: -1 to 1.

@@ -5,6 +5,7 @@
 // and tells who raised it.
 
 #include "card.hpp"
+#include "life.hpp"
 #include "raise.hpp"
 
 #include <hearth/cpu.hpp>
@@ -156,6 +157,31 @@ TEST_F(EmberRaised, SwappingTwoBrainsSwapsTheirCards) {
     EXPECT_EQ(card_of(asked(patient_.brain)), absent);
     EXPECT_EQ(card_of(asked(absent_.brain)), patient);
     std::swap(patient_.brain, absent_.brain);
+}
+
+TEST_F(EmberRaised, GoesOnWhereItWasKept) {
+    Context& context = device_->context();
+    const auto play = [&](Life& life, int frames) {
+        for (int i = 0; i < frames; ++i) {
+            ASSERT_TRUE(context.begin_frame().ok());
+            const Status played =
+                device_->run([&](VkCommandBuffer commands) { return life.record(commands, {}); });
+            ASSERT_TRUE(played.ok()) << played.message();
+            life.step();
+        }
+    };
+    auto life = Life::create(context, *programs_, {.seed = 8});
+    ASSERT_TRUE(life.ok()) << life.status().message();
+    play(*life, 30 * kFramesPerSecond);
+    const auto kept = life->keep("Ember");
+    ASSERT_TRUE(kept.ok()) << kept.status().message();
+    auto later = Life::resume(context, *programs_, {}, *kept);
+    ASSERT_TRUE(later.ok()) << later.status().message();
+    EXPECT_EQ(later->world().frame(), life->world().frame());
+    EXPECT_EQ(later->world().body().position, life->world().body().position);
+    EXPECT_EQ(card_of(asked(kept->brain)), card_of(asked(later->keep("Ember")->brain)));
+    play(*later, kFramesPerSecond);
+    EXPECT_GT(later->world().frame(), life->world().frame());
 }
 
 TEST_F(EmberRaised, ABrainOfAnotherPartIsRefusedByName) {

@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "keep.hpp"
+
+#include <hearth/core/hash.hpp>
+#include <hearth/file.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+namespace hearth::ember {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t kMagic = 0x72626d65;  // "embr"
+constexpr uint32_t kFormat = 1;
+constexpr size_t kMostName = 24, kMostItems = 256, kMostBrainBytes = 1 << 20;
+constexpr size_t kHeadBytes = 16;  ///< magic, format, checksum
+constexpr uint64_t kMostFileBytes = 8 << 20;
+constexpr std::string_view kEnding = ".ember";
+
+/// Values in memory layout, little-endian on all supported platforms.
+class Writer {
+  public:
+    static constexpr bool kReads = false;
+    template <class T>
+    void operator()(T& value) {
+        static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+        append(std::as_bytes(std::span(&value, 1)));
+    }
+    void append(std::span<const std::byte> bytes) {
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    std::vector<std::byte> take() { return std::move(bytes_); }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+class Reader {
+  public:
+    static constexpr bool kReads = true;
+    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    template <class T>
+    void operator()(T& value) {
+        static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+        if constexpr (std::is_same_v<T, bool>) {
+            uint8_t byte = 0;
+            (*this)(byte);
+            value = byte != 0;
+        } else {
+            const std::span<const std::byte> raw = take(sizeof value);
+            if (raw.empty()) return;
+            std::memcpy(&value, raw.data(), sizeof value);
+            if constexpr (std::is_floating_point_v<T>) require(std::isfinite(value));
+        }
+    }
+    /// The next bytes; empty, and the file unsound, if there are fewer.
+    std::span<const std::byte> take(size_t count) {
+        require(count <= bytes_.size());
+        if (!is_sound_) return {};
+        const auto taken = bytes_.first(count);
+        bytes_ = bytes_.subspan(count);
+        return taken;
+    }
+    void require(bool holds) { is_sound_ = is_sound_ && holds; }
+    bool is_sound() const { return is_sound_; }
+    bool is_at_end() const { return bytes_.empty(); }
+
+  private:
+    std::span<const std::byte> bytes_;
+    bool is_sound_ = true;
+};
+
+// Each type lists its members once, for reading and writing.
+
+template <class Archive>
+void visit(Archive& archive, glm::vec2& v) {
+    archive(v.x);
+    archive(v.y);
+}
+template <class Archive>
+void visit(Archive& archive, Item& item) {
+    archive(item.kind);
+    archive(item.place);
+    visit(archive, item.position);
+    archive(item.grown);
+}
+template <class Archive>
+void visit(Archive& archive, Doing& doing) {
+    archive(doing.act);
+    archive(doing.is_over);
+    archive(doing.seconds);
+    visit(archive, doing.target);
+    archive(doing.item);
+    archive(doing.succeeded);
+}
+template <class Archive>
+void visit(Archive& archive, WorldState& world) {
+    archive(world.dice.seed);
+    archive(world.dice.counter);
+    archive(world.frame);
+    Body& body = world.body;
+    visit(archive, body.position);
+    for (float* const value : {&body.heading, &body.speed, &body.turning}) archive(*value);
+    Needs& needs = world.needs;
+    for (float* const value : {&needs.hunger, &needs.cold, &needs.fatigue}) archive(*value);
+    visit(archive, world.doing);
+    auto count = static_cast<uint32_t>(world.items.size());
+    archive(count);
+    if constexpr (Archive::kReads) {
+        archive.require(count >= 1 && count <= kMostItems);
+        if (archive.is_sound()) world.items.resize(count);
+    }
+    for (Item& item : world.items) visit(archive, item);
+}
+
+/// A byte string with its length.
+template <class Archive, class Bytes>
+void visit_bytes(Archive& archive, Bytes& bytes, size_t most) {
+    auto count = static_cast<uint32_t>(bytes.size());
+    archive(count);
+    if constexpr (Archive::kReads) {
+        archive.require(count <= most);
+        const auto raw = archive.take(count);
+        bytes.resize(raw.size());
+        std::ranges::copy(raw, std::as_writable_bytes(std::span(bytes)).begin());
+    } else {
+        archive.append(std::as_bytes(std::span(bytes)));
+    }
+}
+
+template <class Archive>
+void visit(Archive& archive, Kept& kept) {
+    visit_bytes(archive, kept.name, kMostName);
+    archive(kept.seed);
+    visit(archive, kept.world);
+    for (auto& part : kept.brain) visit_bytes(archive, part, kMostBrainBytes);
+}
+
+/// Checks everything that the game indexes or relies on.
+bool is_possible(const Kept& kept) {
+    const WorldState& world = kept.world;
+    const auto is_inside = [](glm::vec2 p) {
+        return p.x >= 0 && p.x <= kGarden.x && p.y >= 0 && p.y <= kGarden.y;
+    };
+    const auto is_fraction = [](float x) { return x >= 0 && x <= 1; };
+    const auto is_item = [&](const Item& item) {
+        return static_cast<size_t>(item.kind) < kThingCount &&
+               static_cast<size_t>(item.place) < kPlaceCount && is_inside(item.position) &&
+               item.grown >= 0 && item.grown <= 2;
+    };
+    return check_name(kept.name).ok() && is_inside(world.body.position) &&
+           std::abs(world.body.heading) < 10 && std::abs(world.body.speed) < 10 &&
+           std::abs(world.body.turning) < 10 && is_fraction(world.needs.hunger) &&
+           is_fraction(world.needs.cold) && is_fraction(world.needs.fatigue) &&
+           static_cast<size_t>(world.doing.act) < kActCount &&
+           world.doing.item < world.items.size() && is_inside(world.doing.target) &&
+           world.doing.seconds >= 0 && std::ranges::all_of(world.items, is_item);
+}
+
+uint64_t checksum(std::span<const std::byte> bytes) {
+    return Hash().bytes(bytes).value();
+}
+
+}  // namespace
+
+Status check_name(const std::string& name) {
+    const auto is_allowed = [](unsigned char c) { return std::isalnum(c) || c == ' ' || c == '-'; };
+    if (!name.empty() && name.size() <= kMostName && name.front() != ' ' && name.back() != ' ' &&
+        std::ranges::all_of(name, is_allowed))
+        return {};
+    return invalid_argument("a name has 1 to 24 letters, digits, spaces and hyphens");
+}
+
+std::vector<std::byte> encode(const Kept& kept) {
+    Writer body;
+    Kept copy = kept;  // visit() takes a mutable object, for both directions
+    visit(body, copy);
+    const std::vector<std::byte> bytes = body.take();
+    Writer file;
+    uint32_t magic = kMagic, format = kFormat;
+    uint64_t sum = checksum(bytes);
+    file(magic);
+    file(format);
+    file(sum);
+    file.append(bytes);
+    return file.take();
+}
+
+Result<Kept> decode_kept(std::span<const std::byte> bytes) {
+    Reader head(bytes);
+    uint32_t magic = 0, format = 0;
+    uint64_t sum = 0;
+    head(magic);
+    head(format);
+    head(sum);
+    if (!head.is_sound() || magic != kMagic)
+        return corrupt_data("not a creature: it begins with other bytes than 'embr'");
+    if (format != kFormat)
+        return unsupported("the creature has format " + std::to_string(format) + ", expected " +
+                           std::to_string(kFormat) + ": a later version of the game kept it");
+    const auto body = bytes.subspan(kHeadBytes);
+    if (checksum(body) != sum)
+        return corrupt_data("the creature's file is damaged: its checksum does not match");
+    Reader reader(body);
+    Kept kept;
+    visit(reader, kept);
+    if (!reader.is_sound() || !reader.is_at_end() || !is_possible(kept))
+        return corrupt_data("the creature's file holds values that the game never writes");
+    return kept;
+}
+
+// --- A folder ------------------------------------------------------------------------------------
+
+Result<Nest> Nest::open(std::string folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error)
+        return invalid_argument("cannot make the folder '" + folder + "': " + error.message());
+    return Nest(std::move(folder));
+}
+
+std::string Nest::path_of(const std::string& name) const {
+    return folder_ + "/" + name + std::string(kEnding);
+}
+
+std::string Nest::path_of(const std::string& name, int64_t day) const {
+    return folder_ + "/" + name + ".day" + std::to_string(day) + std::string(kEnding);
+}
+
+Status Nest::keep_version(const std::string& name, int64_t day) const {
+    for (const int64_t old : versions(name)) {
+        std::error_code ignored;
+        if (old <= day - kVersionDays) fs::remove(path_of(name, old), ignored);
+    }
+    std::error_code error;
+    if (!fs::exists(path_of(name), error) || fs::exists(path_of(name, day), error)) return {};
+    HEARTH_ASSIGN(const std::vector<std::byte> before,
+                  read_whole_file(path_of(name), kMostFileBytes));
+    return write_file_atomically(path_of(name, day), std::span<const std::byte>(before));
+}
+
+Status Nest::save(const Kept& kept, int64_t day) const {
+    HEARTH_TRY(check_name(kept.name));
+    // What it is now matters more than what it was.
+    const Status version = keep_version(kept.name, day);
+    const std::vector<std::byte> bytes = encode(kept);
+    HEARTH_TRY(write_file_atomically(path_of(kept.name), std::span<const std::byte>(bytes)));
+    return version;
+}
+
+Result<Kept> Nest::load(const std::string& name) const {
+    HEARTH_TRY(check_name(name));
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  read_whole_file(path_of(name), kMostFileBytes));
+    return decode_kept(bytes);
+}
+
+Result<Kept> Nest::load_version(const std::string& name, int64_t day) const {
+    HEARTH_TRY(check_name(name));
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  read_whole_file(path_of(name, day), kMostFileBytes));
+    return decode_kept(bytes);
+}
+
+std::vector<std::string> Nest::names() const {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_, error)) {
+        const std::string file = entry.path().filename().string();
+        if (!file.ends_with(kEnding)) continue;
+        std::string name = file.substr(0, file.size() - kEnding.size());
+        if (check_name(name).ok()) names.push_back(std::move(name));
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+std::vector<int64_t> Nest::versions(const std::string& name) const {
+    std::vector<int64_t> days;
+    const std::string begins = name + ".day";
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_, error)) {
+        const std::string file = entry.path().filename().string();
+        if (!file.starts_with(begins) || !file.ends_with(kEnding)) continue;
+        const char* const first = file.data() + begins.size();
+        const char* const last = file.data() + file.size() - kEnding.size();
+        int64_t day = 0;
+        const auto [end, failed] = std::from_chars(first, last, day);
+        if (failed == std::errc() && end == last) days.push_back(day);
+    }
+    std::ranges::sort(days);
+    return days;
+}
+
+}  // namespace hearth::ember

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Keeping creatures: one file each, replaced as a whole, with a version of each of the last days.
+
+#pragma once
+
+#include "ember/world.hpp"
+#include "parts.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::ember {
+
+/// Everything that is kept of a creature.
+struct Kept {
+    std::string name;   ///< 1 to 24 letters, digits, spaces and hyphens; also names its file
+    uint64_t seed = 1;  ///< what it was born with
+    WorldState world;
+    BrainFiles brain;
+};
+
+/// Errors: kInvalidArgument for a name that is none.
+Status check_name(const std::string& name);
+
+std::vector<std::byte> encode(const Kept& kept);
+/// Reads untrusted bytes; those of the brain are checked by whoever loads them.
+/// Errors: kCorruptData; kUnsupported for a later format.
+Result<Kept> decode_kept(std::span<const std::byte> bytes);
+
+/// A folder of creatures.
+class Nest {
+  public:
+    /// Days that a version is kept.
+    static constexpr int64_t kVersionDays = 7;
+
+    /// Makes the folder if it is missing.
+    static Result<Nest> open(std::string folder);
+
+    /// Replaces the creature's file; a crash, a kill or a full disk leaves the old one. The first
+    /// save of a day keeps the file of before as that day's version, and removes versions that are
+    /// older than a week. day: counted from any fixed one.
+    Status save(const Kept& kept, int64_t day) const;
+    /// Errors: those of read_whole_file() and decode_kept().
+    Result<Kept> load(const std::string& name) const;
+    /// Reads the version that was kept on a day.
+    Result<Kept> load_version(const std::string& name, int64_t day) const;
+    /// Names of all creatures, sorted.
+    std::vector<std::string> names() const;
+    /// Days of a creature's versions, oldest first.
+    std::vector<int64_t> versions(const std::string& name) const;
+
+  private:
+    explicit Nest(std::string folder) : folder_(std::move(folder)) {}
+    std::string path_of(const std::string& name) const;
+    std::string path_of(const std::string& name, int64_t day) const;
+    Status keep_version(const std::string& name, int64_t day) const;
+
+    std::string folder_;
+};
+
+}  // namespace hearth::ember
