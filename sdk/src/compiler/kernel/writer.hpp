@@ -109,8 +109,8 @@ class KernelWriter {
     Expr unrolled_for_(std::string name, int64_t turns);
     Expr unrolled_for_(std::string name, const Condition& condition);
     /// The loop that was opened last should be written out, or should not.
-    void keep_last_unrolled() { scopes_.back().header.is_unrolled = true; }
-    void keep_last_rolled() { scopes_.back().header.is_rolled = true; }
+    void keep_last_unrolled() { set_last_unrolled(true); }
+    void keep_last_rolled() { set_last_unrolled(false); }
     /// A scope of its own.  label: what it is about.
     void block(std::string label = {});
     void if_(Expr condition);
@@ -140,6 +140,10 @@ class KernelWriter {
         std::unordered_map<uint32_t, Expr> known;  ///< id of a scalar expression
     };
 
+    void set_last_unrolled(bool is_unrolled) {
+        scopes_.back().header.is_unrolled = is_unrolled;
+        scopes_.back().header.is_rolled = !is_unrolled;
+    }
     void add(Statement statement) { scopes_.back().statements.push_back(std::move(statement)); }
     Expr emit(uint32_t id);
     Expr emit_loop(uint32_t id);
