@@ -48,6 +48,9 @@ if(HEARTH_PNG)
     endforeach()
 endif()
 
+# Its functions of floats are those of kernels in C.
+target_include_directories(hearth_compiler_reference SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/shaders/prelude)
+
 set(op_table ${CMAKE_CURRENT_BINARY_DIR}/generated/op_table.gen.cpp)
 hearth_op_table(${op_table})
 target_sources(hearth_compiler_ops PRIVATE ${op_table})

@@ -3,7 +3,9 @@
 
 // This machine's CPU as a device, for development without a GPU: kernels are built by the system's C
 // compiler when programs are loaded, and cached.  Link hearth::cpu.  A game that ships for CPUs
-// links cooked kernels instead ("CPU device" in hearth.h).
+// links cooked kernels instead ("CPU device" in hearth.h).  Without a compiler and without cooked
+// kernels they are interpreted, to the same bits, and tens of times slower
+// (docs/how-to/cpu_device.md).
 //
 //     HEARTH_ASSIGN(cpu::Device device, cpu::open_device());
 //     HEARTH_ASSIGN(Agents agents, make_agents(device.context(), spec, network, Ppo{}));
@@ -50,8 +52,9 @@ struct DeviceOptions {
     std::string cache_folder = {};
     /// Cooked kernels (`hearth cook --kernels`), which need no compiler; each outlives the device.
     std::vector<const hearth_cpu_kernel_table*> tables = {};
-    /// Called with "compiling 31 kernels", which takes seconds, and "compiled 31 kernels in 4.2 s".
-    /// Kernels from the cache are not reported.
+    /// Called with "compiling 31 kernels", which takes seconds, and "compiled 31 kernels in 4.2 s",
+    /// or with "no C compiler 'cc': interpreting 31 kernels, ...".  Kernels from the cache are not
+    /// reported.
     std::function<void(std::string_view message)> progress = print_progress;
 };
 
@@ -64,6 +67,8 @@ class Device {
     ~Device();
 
     Context& context() { return context_; }
+    /// True if kernels that were loaded so far are interpreted for lack of a C compiler.
+    bool interprets_kernels() const;
     /// Calls record(VkCommandBuffer), which returns a Status or a Result, and executes what it
     /// recorded; the work is complete on return.
     /// Errors: those of `record`, and nothing is executed then; of CpuCommandBuffer::execute().
@@ -91,12 +96,12 @@ class Device {
 };
 
 /// Opens this machine's CPU as a device.
-/// Errors: kUnsupported if this machine cannot run `isa` or one of the tables.  A missing C compiler
-/// is an error of what needs it: Session::create_pipelines, make_agents.
+/// Errors: kUnsupported if this machine cannot run `isa` or one of the tables.  Without a C compiler,
+/// kernels that another process compiled are an error of what loads them: Session::create_pipelines.
 Result<Device> open_device(DeviceOptions options = {});
 
 /// An executor (executor.hpp) on this machine's CPU, which compiles the graphs that it loads.
-/// Errors: as open_device(); a missing C compiler is an error of Executor::load().
+/// Errors: as open_device().
 Result<std::unique_ptr<Executor>> make_executor(DeviceOptions options = {});
 
 }  // namespace hearth::cpu

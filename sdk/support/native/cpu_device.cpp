@@ -30,6 +30,10 @@ Device& Device::operator=(Device&& other) noexcept {
 }
 Device::~Device() = default;
 
+bool Device::interprets_kernels() const {
+    return host_->has_interpreted();
+}
+
 namespace {
 
 std::unique_ptr<native::Host> make_host(DeviceOptions& options) {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <system_error>
 
@@ -71,8 +72,8 @@ int run(const std::string& command) {
     return _wsystem(path_of(in_quotes(command)).c_str());
 }
 
-constexpr int kNoSuchCommand = 9009;
 constexpr char kCompiler[] = "gcc", kSuffix[] = ".dll", kForLibraries[] = " -shared";
+constexpr char kPathSeparator = ';', kProgramSuffix[] = ".exe";
 
 #else
 
@@ -88,17 +89,44 @@ int run(const std::string& command) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : status;
 }
 
-constexpr int kNoSuchCommand = 127;
 constexpr char kCompiler[] = "cc", kSuffix[] = ".so", kForLibraries[] = " -shared -fPIC";
+constexpr char kPathSeparator = ':', kProgramSuffix[] = "";
 
 #endif
 
+/// True if the program is this path, or this name in a folder of PATH.
+bool is_program(const std::string& name) {
+    const auto exists = [](const std::filesystem::path& path) {
+        std::error_code error;
+        return std::filesystem::is_regular_file(path, error) ||
+               std::filesystem::is_regular_file(path.string() + kProgramSuffix, error);
+    };
+    if (path_of(name).has_parent_path()) return exists(path_of(name));
+    const std::string folders = environment("PATH");
+    for (size_t begin = 0; begin < folders.size();) {
+        const size_t end = std::min(folders.find(kPathSeparator, begin), folders.size());
+        if (exists(path_of(folders.substr(begin, end - begin)) / path_of(name))) return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
 }  // namespace
+
+std::string compiler_command(const BuildOptions& options) {
+    std::string command = options.compiler.empty() ? environment("CC") : options.compiler;
+    return command.empty() ? kCompiler : command;
+}
+
+bool has_compiler(const BuildOptions& options) {
+    // The whole command is tried first because a path may contain blanks.
+    const std::string command = compiler_command(options);
+    return is_program(command) || is_program(command.substr(0, command.find(' ')));
+}
 
 Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, CpuIsa cpu,
                                             const BuildOptions& options) {
-    std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
-    if (compiler.empty()) compiler = kCompiler;
+    const std::string compiler = compiler_command(options);
     const std::string flags = "-std=c11 " + options.flags + machine_flags(cpu) +
                               " -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off" +
                               kForLibraries;
@@ -109,6 +137,10 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
     HEARTH_ASSIGN(const std::filesystem::path folder, folder_of(options));
     const std::filesystem::path library = folder / (digits + kSuffix);
     if (std::filesystem::exists(library)) return library;
+    if (!has_compiler(options))
+        return not_found("there is no C compiler '" + compiler +
+                         "'; install one (Debian: gcc), name it in the environment's CC, or link "
+                         "kernels that `hearth cook --kernels` wrote");
     // Other processes may build the same: each uses a folder of its own and moves the result
     // atomically.
     const std::filesystem::path work = folder / (digits + "_" + hex_digits(os::unlikely_number()));
@@ -131,10 +163,6 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
     if (options.on_compile) options.on_compile();
     if (const int code = run(command); code != 0) {
         clean();
-        if (code == kNoSuchCommand)
-            return not_found("there is no C compiler '" + compiler +
-                             "'; install one (Debian: gcc), name it in the environment's CC, or "
-                             "link kernels that `hearth cook --kernels` wrote");
         return internal_error("failed: " + command +
                               "; expected a C compiler: install one, name it in the environment's "
                               "CC, or link kernels that `hearth cook --kernels` wrote");

@@ -27,6 +27,11 @@ struct SourceFile {
     std::string name, text;
 };
 
+/// The compiler that `options` and the environment name; it may come with arguments.
+std::string compiler_command(const BuildOptions& options);
+/// True if there is such a program: its first word is a path, or in a folder of PATH.
+bool has_compiler(const BuildOptions& options);
+
 /// Returns the library's path, after building it if the cache lacks it. files: the first is
 /// compiled, and may include the others.
 /// Errors: kInternal with the command if the compiler fails; kNotFound without a compiler, and for a folder that cannot be

@@ -5,6 +5,7 @@
 
 #include "native/native_host.hpp"
 
+#include "compiler/driver/kept_bodies.hpp"
 #include "compiler/print/native_kernels.hpp"
 
 #include <chrono>
@@ -23,6 +24,13 @@ Host& host_of(void* user_data) {
 
 }  // namespace
 
+Host::Host(HostOptions options)
+    : options_(std::move(options)),
+      team_(options_.threads),
+      has_compiler_(has_compiler(options_.build)) {
+    if (!has_compiler_) keep_bodies();
+}
+
 hearth_cpu_context_create_info Host::info() {
     hearth_cpu_context_create_info info = hearth_cpu_context_create_info_default();
     info.cpu_isa = static_cast<hearth_cpu_isa>(options_.cpu);
@@ -33,7 +41,7 @@ hearth_cpu_context_create_info Host::info() {
                       uint32_t count) -> const hearth_cpu_kernel_table* {
         Host& host = host_of(self);
         Result<const hearth_cpu_kernel_table*> table =
-            host.build(static_cast<CpuIsa>(cpu), std::span(sources, count));
+            host.provide(static_cast<CpuIsa>(cpu), std::span(sources, count));
         if (table.ok()) return *table;
         host.error_ = table.status().message();
         std::fprintf(stderr, "native device: %s\n", host.error_.c_str());
@@ -45,6 +53,25 @@ hearth_cpu_context_create_info Host::info() {
         host_of(self).team_.run(count, job, data);
     };
     return info;
+}
+
+Result<const hearth_cpu_kernel_table*> Host::provide(
+    CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources) {
+    if (has_compiler_) return build(cpu, sources);
+    const Result<const hearth_cpu_kernel_table*> cached = build(cpu, sources);
+    return cached.ok() ? cached : interpret(cpu, sources);
+}
+
+Result<const hearth_cpu_kernel_table*> Host::interpret(
+    CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources) {
+    HEARTH_ASSIGN(std::unique_ptr<InterpretedKernels> kernels,
+                  InterpretedKernels::make(cpu, sources));
+    if (options_.progress)
+        options_.progress("no C compiler '" + compiler_command(options_.build) +
+                          "': interpreting " + std::to_string(sources.size()) +
+                          " kernels, which is some 40 times slower; install one (Debian: gcc), "
+                          "name it in CC, or link kernels of `hearth cook --kernels`");
+    return interpreted_.emplace_back(std::move(kernels))->table();
 }
 
 Result<const hearth_cpu_kernel_table*> Host::build(

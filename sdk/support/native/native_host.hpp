@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Callbacks of CPU devices for tools, tests and demos: kernels, built by the system's C compiler as
-// programs are loaded, and threads.
+// Callbacks of CPU devices for tools, tests and demos: threads, and kernels, built by the system's
+// compiler as programs are loaded, or interpreted where there is no compiler.
 
 #pragma once
 
+#include "native/interpreted_kernels.hpp"
 #include "native/library.hpp"
 #include "native/shared_library.hpp"
 #include "native/thread_team.hpp"
@@ -32,8 +33,7 @@ struct HostOptions {
 /// Must outlive the contexts created with its info().
 class Host {
   public:
-    explicit Host(HostOptions options = {})
-        : options_(std::move(options)), team_(options_.threads) {}
+    explicit Host(HostOptions options = {});
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
@@ -41,14 +41,22 @@ class Host {
     hearth_cpu_context_create_info info();
     /// Reason why kernels could not be built; empty if they could.
     const std::string& error() const { return error_; }
+    /// True if kernels have been interpreted for lack of a C compiler.
+    bool has_interpreted() const { return !interpreted_.empty(); }
 
   private:
+    Result<const hearth_cpu_kernel_table*> provide(
+        CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources);
+    Result<const hearth_cpu_kernel_table*> interpret(
+        CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources);
     Result<const hearth_cpu_kernel_table*> build(CpuIsa cpu,
                                                  std::span<const hearth_cpu_kernel_source> sources);
 
     HostOptions options_;
     ThreadTeam team_;
+    const bool has_compiler_;
     std::vector<SharedLibrary> libraries_;
+    std::vector<std::unique_ptr<InterpretedKernels>> interpreted_;
     std::string error_;
 };
 

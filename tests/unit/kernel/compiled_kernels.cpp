@@ -93,7 +93,9 @@ RunWorkgroups* KernelLibrary::find(const std::string& name) const {
     return reinterpret_cast<RunWorkgroups*>(dlsym(library_, name.c_str()));
 }
 
-void expect_as_interpreted(OpKernel kernel, RunWorkgroups* run, double tolerance) {
+std::vector<std::vector<std::byte>> expect_as_interpreted(OpKernel kernel,
+                                                          const std::function<RunWorkgroups>& run,
+                                                          double tolerance) {
     std::vector<std::vector<std::byte>> memory(kernel.operands.size());
     std::vector<void*> operands;
     std::vector<DType> held;
@@ -110,12 +112,15 @@ void expect_as_interpreted(OpKernel kernel, RunWorkgroups* run, double tolerance
     const int32_t half = workgroups / 2;
     run(operands.data(), rows, half, workgroups, workgroups);
     for (int32_t i = 0; i < half; ++i) run(operands.data(), rows, i, i + 1, workgroups);
+    std::vector<std::vector<std::byte>> written;
     for (const auto& [index, expected] : kernel.expected) {
         memory[index].pop_back();
+        written.push_back(memory[index]);
         copy_elements(kernel.operands[index].tensor, held[index], memory[index], false);
         EXPECT_EQ(difference(kernel.operands[index].tensor, expected, tolerance), "")
             << kernel.launch.label << ": operand " << index;
     }
+    return written;
 }
 
 }  // namespace hearth::test

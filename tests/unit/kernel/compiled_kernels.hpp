@@ -7,8 +7,11 @@
 
 #include "unit/kernel/op_kernels.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace hearth::test {
 
@@ -33,6 +36,9 @@ class KernelLibrary {
 };
 
 /// Expects that the function computes what the kernel should, in whatever order its workgroups run.
-void expect_as_interpreted(OpKernel kernel, RunWorkgroups* run, double tolerance);
+/// Returns the bytes of the operands that it writes.
+std::vector<std::vector<std::byte>> expect_as_interpreted(OpKernel kernel,
+                                                          const std::function<RunWorkgroups>& run,
+                                                          double tolerance);
 
 }  // namespace hearth::test

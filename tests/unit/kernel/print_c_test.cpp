@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Kernels of operators' samples as C: built by the system's compiler, they give what the
-// interpreter gives, in whatever order their workgroups run.
+// interpreter gives, in whatever order their workgroups run.  As code of a register machine they
+// give the same bits without a compiler.
 
 #include "compiler/kernel/writer.hpp"
 #include "compiler/print/c.hpp"
+#include "compiler/reference/kernel_code.hpp"
 #include "unit/kernel/compiled_kernels.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -52,7 +54,16 @@ TEST_P(KernelsInC, GiveWhatTheInterpreterGives) {
     for (size_t i = 0; i < kernels.size(); ++i) {
         RunWorkgroups* const run = library.find("kernel_" + std::to_string(i));
         ASSERT_NE(run, nullptr);
-        expect_as_interpreted(kernels[i].first, run, kernels[i].second);
+        const auto [kernel, tolerance] = kernels[i];
+        const auto code = lower_kernel(*kernel.body, CpuIsa::kScalar, kernel.launch.label);
+        ASSERT_TRUE(code.ok()) << code.status().message();
+        const auto run_code = [&](void* const* operands, int32_t rows, int32_t first, int32_t end,
+                                  int32_t workgroups) {
+            code->run(operands, rows, first, end, workgroups);
+        };
+        EXPECT_EQ(expect_as_interpreted(kernel, run, tolerance),
+                  expect_as_interpreted(kernel, run_code, tolerance))
+            << kernel.launch.label;
     }
 }
 
@@ -75,6 +86,21 @@ TEST(PrintC, AReturnOutOfALoopBesideBarriersIsUnsupported) {
     ASSERT_FALSE(printed.ok());
     EXPECT_EQ(printed.status().code(), StatusCode::kUnsupported);
     EXPECT_EQ(printed.status().message(), "kernel k in C: a return out of a loop beside barriers");
+}
+
+TEST(KernelCode, NamesWhatOnlyGpusHave) {
+    Body body;
+    ScalarArena arena;
+    KernelWriter writer(body, arena, {});
+    body.threads = 8;
+    body.subgroup_size = 4;
+    const uint32_t b = body.operand(0, DType::kI32, DType::kI32);
+    writer.store(b, body.invocation(), body.subgroup());
+    body.statements = writer.take();
+    const auto code = lower_kernel(body, CpuIsa::kScalar, "k");
+    ASSERT_FALSE(code.ok());
+    EXPECT_EQ(code.status().code(), StatusCode::kUnsupported);
+    EXPECT_EQ(code.status().message(), "kernel k without a C compiler: the expression 'subgroup'");
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, KernelsInC, testing::ValuesIn(all_ops()),

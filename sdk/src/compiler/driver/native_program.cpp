@@ -5,6 +5,7 @@
 
 #include "compiler/driver/native_program.hpp"
 
+#include "compiler/driver/kept_bodies.hpp"
 #include "compiler/print/native_kernels.hpp"
 #include "core/out_of_memory.hpp"
 #include "program/records.hpp"
@@ -66,6 +67,7 @@ Status make_cpu_program(Program& program, std::span<const std::shared_ptr<const 
     for (size_t k = 0; k < bodies.size(); ++k) {
         Kernel& kernel = program.kernels[k];
         HEARTH_ASSIGN(NativeFunction function, print_native_function(*bodies[k], cpu));
+        keep_body(function.hash, bodies[k]);
         const auto code = words_of(NativeCode{function.hash, is_divisible[k]});
         kernel.spirv.assign(code.begin(), code.end());
         kernel.source = std::move(function.text);
