@@ -161,9 +161,10 @@ TEST_F(NoCompiler, KernelsOfAnotherProcessAreNamed) {
     const auto kernels = native::InterpretedKernels::make(CpuIsa::kScalar, {&unknown, 1});
     ASSERT_FALSE(kernels.ok());
     EXPECT_EQ(kernels.status().code(), StatusCode::kNotFound);
-    EXPECT_EQ(kernels.status().message(),
-              "kernel elsewhere was not compiled by this process, so without a C compiler it needs "
-              "a table that `hearth cook --kernels` wrote");
+    EXPECT_EQ(
+        kernels.status().message(),
+        "kernel elsewhere was not compiled since the process opened a CPU device, so without a "
+        "C compiler it needs a table that `hearth cook --kernels` wrote");
 }
 
 }  // namespace

@@ -38,10 +38,6 @@ last, _ = hearth.evaluate_policy(model, "CartPole-v1", n_eval_episodes=10)
 print(f"returns of CartPole: {first:.0f} before, {last:.0f} after 20,480 steps")
 if last < max(2 * first, 100):
     raise SystemExit(f"expected a return of at least {max(2 * first, 100):.0f}")
-try:
-    hearth.PPO("CartPole-v1", network={"kind": "mlp", "hidden_sizes": [24]}).learn(1)
-    raise SystemExit("expected an error for a network whose kernels are not compiled")
-except hearth.HearthError as error:
-    print(error)
-    if "there is no C compiler" not in str(error):
-        raise
+other = hearth.PPO("CartPole-v1", network={"kind": "mlp", "hidden_sizes": [24]}, n_steps=64, seed=0)
+if other.learn(256).agents.status["gradient_steps"] < 1:  # its kernels are interpreted
+    raise SystemExit("expected an update of a network whose kernels are not compiled")

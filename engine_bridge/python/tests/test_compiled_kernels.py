@@ -3,6 +3,7 @@
 """Kernels that come compiled beside libhearth.so, as in the wheel: without a C compiler."""
 
 import os
+import re
 import platform
 import shutil
 import subprocess
@@ -61,7 +62,7 @@ def run(library, tmp_path, kind, task, settings):
     environment = {**os.environ, "HEARTH_LIBRARY": str(library), "CC": "no_such_compiler",
                    "XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
     return subprocess.run([sys.executable, "-c", RUN, kind, task, repr(settings)], env=environment, capture_output=True,
-                          text=True, timeout=600).stdout.splitlines()[-1]
+                          text=True, timeout=600)
 
 
 @pytest.mark.parametrize(("kind", "settings"), [
@@ -69,13 +70,14 @@ def run(library, tmp_path, kind, task, settings):
     # Values that are no constants of kernels.
     ("ppo", {"learning_rate": 1e-3, "clip_range": 0.1, "ent_coef": 0.01}), ("dqn", {"learning_rate": 1e-3})])
 def test_default_networks_learn_without_a_compiler(library, tmp_path, kind, settings):
-    assert run(library, tmp_path, kind, "CartPole-v1", settings).startswith("learned ")
+    done = run(library, tmp_path, kind, "CartPole-v1", settings)
+    assert done.stdout.splitlines()[-1].startswith("learned ")
+    assert "interpreting" not in done.stderr
     assert not list((tmp_path / "cache").rglob("*.so"))
 
 
-def test_other_networks_say_what_they_need_in_one_sentence(library, tmp_path):
-    text = run(library, tmp_path, "ppo", "CartPole-v1", {"network": {"kind": "mlp", "hidden_sizes": [24]}})
-    assert text.endswith("kernels are to be compiled: there is no C compiler 'no_such_compiler'; install one (Debian: "
-                         "gcc), name it in the environment's CC, or link kernels that `hearth cook --kernels` wrote "
-                         "(HEARTH_ERROR_NOT_FOUND)"), text
-    assert 0 < int(text.split()[0]) < 250
+def test_other_networks_learn_slowly_and_say_why(library, tmp_path):
+    done = run(library, tmp_path, "ppo", "CartPole-v1", {"network": {"kind": "mlp", "hidden_sizes": [24]}})
+    assert done.stdout.splitlines()[-1].startswith("learned "), done.stdout
+    assert re.search(r"^hearth: no C compiler 'no_such_compiler': interpreting \d+ kernels, which is some 40 times slower",
+                     done.stderr, re.M), done.stderr

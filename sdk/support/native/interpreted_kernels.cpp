@@ -43,8 +43,8 @@ Result<size_t> slot_of(CpuIsa cpu, const hearth_cpu_kernel_source& source) {
     const std::shared_ptr<const Body> body = kept_body(source.hash);
     if (body == nullptr)
         return not_found("kernel " + std::string(source.name) +
-                         " was not compiled by this process, so without a C compiler it needs a "
-                         "table that `hearth cook --kernels` wrote");
+                         " was not compiled since the process opened a CPU device, so without a C "
+                         "compiler it needs a table that `hearth cook --kernels` wrote");
     if (slots.size() == kMostKernels)
         return out_of_range("there are more than " + std::to_string(kMostKernels) +
                             " different kernels; a C compiler has no such limit");

@@ -20,7 +20,7 @@ namespace hearth::native {
 class InterpretedKernels {
   public:
     /// Functions for these kernels, whose bodies this process has kept (keep_bodies).
-    /// Errors: kNotFound for a kernel that this process did not compile; kOutOfRange for more than
+    /// Errors: kNotFound for a kernel whose body was not kept; kOutOfRange for more than
     /// 4096 different kernels in a process; those of lower_kernel().
     static Result<std::unique_ptr<InterpretedKernels>> make(
         CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources);

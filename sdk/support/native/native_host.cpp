@@ -66,11 +66,15 @@ Result<const hearth_cpu_kernel_table*> Host::interpret(
     CpuIsa cpu, std::span<const hearth_cpu_kernel_source> sources) {
     HEARTH_ASSIGN(std::unique_ptr<InterpretedKernels> kernels,
                   InterpretedKernels::make(cpu, sources));
+    const std::string message =
+        "no C compiler '" + compiler_command(options_.build) + "': interpreting " +
+        std::to_string(sources.size()) +
+        " kernels, which is some 40 times slower; install one (Debian: gcc), name it in CC, or "
+        "link kernels of `hearth cook --kernels`";
     if (options_.progress)
-        options_.progress("no C compiler '" + compiler_command(options_.build) +
-                          "': interpreting " + std::to_string(sources.size()) +
-                          " kernels, which is some 40 times slower; install one (Debian: gcc), "
-                          "name it in CC, or link kernels of `hearth cook --kernels`");
+        options_.progress(message);
+    else
+        std::fprintf(stderr, "hearth: %s\n", message.c_str());
     return interpreted_.emplace_back(std::move(kernels))->table();
 }
 

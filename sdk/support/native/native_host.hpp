@@ -26,7 +26,8 @@ struct HostOptions {
     BuildOptions build;
     /// Compiled kernels, which need no compiler; each outlives the host's contexts.
     std::vector<const hearth_cpu_kernel_table*> tables = {};
-    /// Called before and after the compiler runs; optional.
+    /// Called before and after the compiler runs, and when kernels are interpreted, which is
+    /// otherwise said on stderr; optional.
     std::function<void(std::string_view message)> progress = {};
 };
 
