@@ -33,7 +33,7 @@ from . import _interface as c
 from ._agents import Agents
 from ._cook import cook_agents, cook_package
 from ._device import Device
-from ._environments import Batch, Outcome, Replayed, make_batch
+from ._environments import Batch, Outcome, Replayed, Vectors, make_batch
 from ._library import HearthError, check_whole, check_writable, invalid
 from ._logs import Logs, ProgressBar, is_no
 from ._model import Model
@@ -108,6 +108,7 @@ class Algorithm:
         """Sets what a run begins with."""
         self.num_timesteps = 0
         self._total_timesteps = 1
+        self._is_frozen = False
         self._agents: Agents | None = None
         self._actions: Array | None = None
         self._returns, self._lengths = np.zeros(self.n_agents), np.zeros(self.n_agents, np.int64)
@@ -123,10 +124,13 @@ class Algorithm:
         """Gives parameters to the environments.  restarts: also to episodes that have begun without."""
         if self._curriculum is None or self._envs is None:
             return
-        if not isinstance(self._envs, Replayed):
-            raise HearthError(f"curriculum: {type(self._envs).__name__.lower()} of environments reset themselves; "
-                              "expected a gymnasium.Env or a ParallelEnv, with n_envs for more than one", -1,
-                              "HEARTH_ERROR_INVALID_ARGUMENT")
+        if isinstance(self._envs, Vectors) and not self._envs.can_pass_parameters:
+            raise HearthError("curriculum: this VectorEnv resets ended episodes itself, without parameters; make it with "
+                              "autoreset_mode=gymnasium.vector.AutoresetMode.DISABLED, or pass a gymnasium.Env, with "
+                              "n_envs for more than one", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
+        if not isinstance(self._envs, (Replayed, Vectors)):
+            raise HearthError(f"curriculum: the environments are a {type(self._envs).__name__}, expected a gymnasium.Env, "
+                              "a VectorEnv or a ParallelEnv", -1, "HEARTH_ERROR_INVALID_ARGUMENT")
         self._envs.parameters = lambda: {name: self.agents.parameter(name) for name in self.agents.lessons}
         if restarts:
             self._envs.restart()
@@ -142,7 +146,18 @@ class Algorithm:
                                   curriculum=self._curriculum)
             if self._brain is not None:
                 self._agents.load_brain(self._brain)
+            self._agents.freeze(self._is_frozen)
         return self._agents
+
+    def freeze(self, frozen: bool = True) -> None:
+        """Acts without learning from now on, or learns again.  Steps count as ever."""
+        self._is_frozen = frozen
+        if self._agents is not None:
+            self._agents.freeze(frozen)
+
+    @property
+    def is_frozen(self) -> bool:
+        return self._is_frozen
 
     @property
     def progress_remaining(self) -> float:
@@ -481,7 +496,7 @@ class PPO(Algorithm):
         self._has_learned = True  # a rollout is learned from as a whole: the end of `learn` is the end of one
 
     def _is_done(self) -> bool:
-        return super()._is_done() and self._has_learned
+        return super()._is_done() and (self._has_learned or self._is_frozen)
 
     def _step(self, run: _Run) -> bool:
         rollouts = self.agents._status().rollouts
@@ -599,6 +614,7 @@ class _Run:
         self._best_model_path = best_model_path
         self._begin, self._start = model.num_timesteps, time.monotonic()
         self._last = model.num_timesteps
+        self._was_asked_to_freeze = False
         self._logs = None if log is None else Logs(log, model.KIND, model.seed, model.num_timesteps)
         self._bar = ProgressBar(f"{model._name} {model.KIND.upper()}", model.num_timesteps,
                                 model._total_timesteps) if progress_bar else None
@@ -618,9 +634,11 @@ class _Run:
         if self._eval_env is not None and self._is_due(self._eval_freq):
             self._evaluate()
         count, goes_on = self._log_count(), True
-        if count // self._log_interval > self._logged // self._log_interval:
+        # Frozen agents of PPO finish no rollouts.
+        is_frozen_due = model.is_frozen and self._is_due(1000)
+        if is_frozen_due or count // self._log_interval > self._logged // self._log_interval:
             self._write_log()
-            goes_on = self._logs is None or not self._logs.waits_or_stops()
+            goes_on = self._follow_requests()
         self._logged = count
         if self._bar is not None:
             self._bar.update(model.num_timesteps, self._note())
@@ -628,6 +646,16 @@ class _Run:
             model.save(self._checkpoint, exact=True)
         self._last = model.num_timesteps
         return not any([is_no(callback(model)) for callback in self._callbacks]) and goes_on
+
+    def _follow_requests(self) -> bool:
+        """Does what `hearth watch` asks for; returns whether training goes on."""
+        if self._logs is None:
+            return True
+        goes_on = not self._logs.waits_or_stops()
+        if self._logs.asks_to_freeze() != self._was_asked_to_freeze:
+            self._was_asked_to_freeze = not self._was_asked_to_freeze
+            self._model.freeze(self._was_asked_to_freeze)
+        return goes_on
 
     def _note(self) -> str:
         returns = self._model.episode_returns

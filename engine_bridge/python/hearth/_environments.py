@@ -228,8 +228,8 @@ class Singles(Replayed):
 class Vectors(Batch):
     """gymnasium.vector.VectorEnv, with any of its autoreset modes.
 
-    It resets its environments itself, with random numbers that go on from the first seed, so its state is restored by
-    playing the whole run again.
+    Its environments are reset with random numbers that go on from the first seed, so its state is restored by playing
+    the whole run again.
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any], seed: int) -> None:
@@ -245,6 +245,9 @@ class Vectors(Batch):
         observations, info = env.reset(seed=seed)
         self._source = ("key" if self._has_mask_key else "info" if "action_mask" in info else self._find_method())
         self.action = Action(env.single_action_space, self._source is not None)
+        # Parameters of each reset; of a run that is restored, those that it had.
+        self._options: list[dict[str, float]] = []
+        self._known_options: list[dict[str, float]] = []
         self._start(observations, info)
 
     def _start(self, observations: Any, info: dict[str, Any]) -> None:
@@ -253,8 +256,20 @@ class Vectors(Batch):
         self._waits = np.zeros(self.n_agents, bool)
         self._played: list[Array] = []
 
+    @property
+    def can_pass_parameters(self) -> bool:
+        """Whether episodes begin with a reset to which a curriculum's parameters can be given."""
+        return bool(self._mode == AutoresetMode.DISABLED)
+
+    def _next_options(self) -> dict[str, float]:
+        given = (self._known_options.pop(0) if self._known_options
+                 else {} if self.parameters is None else self.parameters())
+        self._options.append(given)
+        return given
+
     def restart(self) -> None:
-        self._start(*self._env.reset(seed=self.seed))
+        self._options = []
+        self._start(*self._env.reset(seed=self.seed, options=self._next_options() or None))
 
     def _find_method(self) -> str | None:
         """The method action_masks() of the vector, or of its environments."""
@@ -326,7 +341,7 @@ class Vectors(Batch):
             self._waits = ended & ~self._waits
             o.present = ~self._waits
         elif ended.any():
-            observations, info = self._env.reset(options={"reset_mask": ended})
+            observations, info = self._env.reset(options={"reset_mask": ended, **self._next_options()})
             masks = o.masks
             self._see(observations, info)
             if masks is not None and o.masks is not None:
@@ -336,6 +351,7 @@ class Vectors(Batch):
     def state(self) -> dict[str, Array]:
         return {"seed": np.array([self.seed], np.uint64),
                 "actions": np.array(self._played, np.float32).reshape(-1, self.n_agents, self.action.size),
+                "options": np.frombuffer(json.dumps(self._options).encode(), np.uint8),
                 "observations": self.outcome.observations.copy(), "present": self.outcome.present.copy()}
 
     def restore(self, state: dict[str, Array], model: Algorithm) -> bool:
@@ -343,6 +359,7 @@ class Vectors(Batch):
         if actions.shape[1:] != (self.n_agents, self.action.size):
             return False
         self.seed = int(state["seed"][0])
+        self._known_options = json.loads(state["options"].tobytes()) if "options" in state else []
         self.restart()
         for each in actions:
             self.step(each)

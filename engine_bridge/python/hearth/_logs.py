@@ -145,7 +145,7 @@ class RunLog:
                 pass
         if path.stat().st_size == 0:
             self._append({"type": "run", "program": program, "at": "steps", "seed": seed,
-                          "listens": ["stop", "pause"]})
+                          "listens": ["stop", "pause", "freeze"]})
 
     def _append(self, line: Mapping[str, Any]) -> None:
         self._file.write(json.dumps(line) + "\n")
@@ -156,7 +156,7 @@ class RunLog:
 
     def forget_requests(self) -> None:
         """Withdraws those to an earlier run."""
-        for name in ("stop", "pause"):
+        for name in ("stop", "pause", "freeze"):
             self._request(name).unlink(missing_ok=True)
 
     def waits_or_stops(self) -> bool:
@@ -168,6 +168,10 @@ class RunLog:
             if not self._request("pause").exists():
                 return False
             time.sleep(0.05)
+
+    def asks_to_freeze(self) -> bool:
+        """Whether `hearth watch` asks to act without learning."""
+        return self._request("freeze").exists()
 
     def forget_after(self, step: int) -> None:
         """Drops lines beyond this step, and one that was cut."""
@@ -209,6 +213,9 @@ class Logs:
     def waits_or_stops(self) -> bool:
         """Follows the requests of `hearth watch`: waits, or returns True to stop."""
         return self._lines.waits_or_stops()
+
+    def asks_to_freeze(self) -> bool:
+        return self._lines.asks_to_freeze()
 
     def close(self) -> None:
         for log in self._logs:

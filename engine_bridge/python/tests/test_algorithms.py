@@ -340,7 +340,28 @@ def test_hearth_watch_pauses_a_run(device, tmp_path):
             waited.append(time.monotonic())
     model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"]).learn(192, ask, log=tmp_path)
     assert waited[1] - waited[0] > 0.4 and model.num_timesteps == 192 and not pause.exists()
-    assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[0])["listens"] == ["stop", "pause"]
+    assert json.loads((tmp_path / "run.jsonl").read_text().splitlines()[0])["listens"] == [
+        "stop", "pause", "freeze"]
+    model.close()
+
+
+def test_hearth_watch_freezes_a_run(device, tmp_path):
+    freeze = tmp_path / "run.jsonl.freeze"
+    updates = {}
+
+    def ask(model):  # as `hearth watch run.jsonl --control freeze` does, and `learn` later
+        if model.num_timesteps == 100:
+            freeze.touch()
+        if model.num_timesteps == 2_000:
+            freeze.unlink()
+        updates[model.num_timesteps] = model.agents.status["gradient_steps"]
+    model = hearth.PPO("CartPole-v1", device=device, seed=0, **SMALL["ppo"]).learn(4_096, ask, log=tmp_path)
+    assert 0 < updates[300] == updates[1_900] < updates[max(updates)] and not model.is_frozen
+    model.freeze()
+    model.learn(64)  # an update that has begun is completed
+    before = model.agents.status["gradient_steps"]
+    model.learn(256)  # ends without a rollout
+    assert model.num_timesteps == 256 and model.agents.status["gradient_steps"] == before
     model.close()
 
 

@@ -119,7 +119,42 @@ def test_checkpoints_go_on_in_their_lesson_to_the_bit(tmp_path):
     assert resumed.brain() == whole.brain()
 
 
-def test_environments_that_reset_themselves_are_refused():
-    with pytest.raises(hearth.HearthError, match="curriculum: vectors of environments reset themselves"):
-        hearth.PPO(gymnasium.vector.SyncVectorEnv([Corridor, Corridor]), n_steps=16, batch_size=32,
+def make_vector(envs=None, mode=gymnasium.vector.AutoresetMode.DISABLED):
+    envs = [] if envs is None else envs
+
+    def one():
+        envs.append(Corridor())
+        return envs[-1]
+    return gymnasium.vector.SyncVectorEnv([one] * 4, autoreset_mode=mode)
+
+
+def vector_model(envs=None):
+    return hearth.PPO(make_vector(envs), seed=1, n_steps=16, batch_size=32, curriculum=NEAR_FIRST)
+
+
+def test_a_vector_env_passes_parameters_on():
+    envs = []
+    model = vector_model(envs)
+    model.learn(6_000)
+    assert model.agents.lessons["distance"]["lesson"] == "far"
+    for env in envs[-4:]:
+        own = env.distances[1:]  # the first reset finds out what an environment is like
+        assert set(own) == {2, 12} and own == sorted(own)
+
+
+def test_checkpoints_of_vector_envs_go_on_in_their_lesson_to_the_bit(tmp_path):
+    whole, begun = vector_model(), vector_model()
+    whole.learn(2_048)
+    begun.learn(1_024)
+    begun.save(tmp_path / "half.zip", exact=True)
+    resumed = hearth.PPO.load(tmp_path / "half.zip", make_vector())
+    resumed.learn(1_024, reset_num_timesteps=False)
+    assert resumed.agents.lessons == whole.agents.lessons
+    assert resumed.brain() == whole.brain()
+
+
+@pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP"])
+def test_vector_envs_that_reset_themselves_are_refused(mode):
+    with pytest.raises(hearth.HearthError, match="curriculum: this VectorEnv resets ended episodes itself.*DISABLED"):
+        hearth.PPO(make_vector(mode=gymnasium.vector.AutoresetMode[mode]), n_steps=16, batch_size=32,
                    curriculum=NEAR_FIRST)
