@@ -248,11 +248,14 @@ Status Nest::keep_version(const std::string& name, int64_t day) const {
 }
 
 Status Nest::save(const Kept& kept, int64_t day) const {
-    HEARTH_TRY(check_name(kept.name));
-    // What it is now matters more than what it was.
-    const Status version = keep_version(kept.name, day);
-    const std::vector<std::byte> bytes = encode(kept);
-    HEARTH_TRY(write_file_atomically(path_of(kept.name), std::span<const std::byte>(bytes)));
+    return save(kept.name, encode(kept), day);
+}
+
+Status Nest::save(const std::string& name, std::span<const std::byte> bytes, int64_t day) const {
+    HEARTH_TRY(check_name(name));
+    // A version that cannot be kept must not keep the present from being saved.
+    const Status version = keep_version(name, day);
+    HEARTH_TRY(write_file_atomically(path_of(name), bytes));
     return version;
 }
 

@@ -45,6 +45,8 @@ class Nest {
     /// save of a day keeps the file of before as that day's version, and removes versions that are
     /// older than a week. day: counted from any fixed one.
     Status save(const Kept& kept, int64_t day) const;
+    /// As above, for bytes of encode().
+    Status save(const std::string& name, std::span<const std::byte> bytes, int64_t day) const;
     /// Errors: those of read_whole_file() and decode_kept().
     Result<Kept> load(const std::string& name) const;
     /// Reads the version that was kept on a day.
@@ -54,9 +56,11 @@ class Nest {
     /// Days of a creature's versions, oldest first.
     std::vector<int64_t> versions(const std::string& name) const;
 
+    /// The file of a creature.
+    std::string path_of(const std::string& name) const;
+
   private:
     explicit Nest(std::string folder) : folder_(std::move(folder)) {}
-    std::string path_of(const std::string& name) const;
     std::string path_of(const std::string& name, int64_t day) const;
     Status keep_version(const std::string& name, int64_t day) const;
 

@@ -116,7 +116,7 @@ PartGraphs eyes() {
 
 }  // namespace
 
-Result<PartPrograms> make_part_programs(const Context& context) {
+Result<PartPrograms> make_part_programs(const Context& context, BindingModel binding_model) {
     using Make = PartGraphs (*)();
     constexpr std::array<Make, kPartCount> kMake = {legs, will, heart, eyes};
     PartPrograms programs;
@@ -124,6 +124,7 @@ Result<PartPrograms> make_part_programs(const Context& context) {
         const PartGraphs part = kMake[i]();
         CompileOptions options;
         HEARTH_ASSIGN(options.caps, context.device_caps());
+        options.binding_model = binding_model;
         options.max_batch_size = part.manifest.n_agents;
         HEARTH_ASSIGN(const Compiled compiled,
                       compile(agents::runtime_entries(part.graphs, part.manifest), options));

@@ -15,6 +15,7 @@
 
 #include <hearth/agents.hpp>
 #include <hearth/brain.hpp>
+#include <hearth/compile.hpp>
 
 #include <array>
 #include <cstddef>
@@ -41,7 +42,8 @@ struct PartProgram {
 using PartPrograms = std::array<PartProgram, kPartCount>;
 
 /// Traces, compiles and loads all parts for the device of `context`; takes seconds.
-Result<PartPrograms> make_part_programs(const Context& context);
+Result<PartPrograms> make_part_programs(const Context& context,
+                                        BindingModel binding_model = BindingModel::kDeviceAddress);
 
 /// The brain of a newborn: initial weights, and a little of its own by `seed`. Bytes of a brain file.
 Result<std::vector<std::byte>> newborn(const PartProgram& part, uint64_t seed);

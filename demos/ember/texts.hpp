@@ -19,6 +19,21 @@ constexpr std::array<std::string_view, kThingCount> kWords = {"berry", "mushroom
 constexpr std::array<std::string_view, kPlaceCount> kPlaces = {"the meadow", "the wood",
                                                                "the shore"};
 
+// --- The game ---
+constexpr std::string_view kTitle = "Ember";
+constexpr std::string_view kHatched = "It has just hatched, and knows nothing. Say hello.";
+constexpr std::string_view kFirstGoal =
+    "First: take it by the hand (hold space) and lead it to a berry.";
+constexpr std::string_view kSecondGoal = "Teach it a word: point at a thing, and press its number.";
+constexpr std::string_view kThirdGoal =
+    "Teach it a trick: a sign, and kind words when it does well.";
+constexpr std::string_view kPaused = "Paused";
+constexpr std::string_view kKeys =
+    "+ kind word    - stern word    space lead    1 berry  2 mushroom  3 shell  4 lantern  "
+    "5 thistle    Q hand high    E ring    P pause";
+constexpr std::string_view kKept = "kept";
+constexpr std::string_view kNotKept = "could not be kept; trying again";
+
 // --- The card: each sentence is about what the brain does ---
 constexpr std::string_view kComes = "Comes running when a hand is near.";
 constexpr std::string_view kWarmsToHand = "Brightens at the sight of a hand.";
