@@ -52,14 +52,16 @@ class Tiled : GpuConvKernel {
         return std::min<int64_t>(options_.caps.max_compute_shared_memory_size,
                                  device_model(options_.caps).shared_budget(t_.threads()));
     }
-    /// True if there are many workgroups for each compute unit.  They hide each other's waits if
-    /// enough of them are resident: written out, the taps of 64 to 64 channels take 214 registers
-    /// instead of 128 on an H200, and 682 us instead of 492.  With few workgroups it is the other way
-    /// round (ResNet-18 580 us written out, 636 not).
+    /// True if there are many threads for each compute unit.  They hide each other's waits if enough of
+    /// them are resident: written out, the taps of 64 to 64 channels take 214 registers instead of 128
+    /// on an H200, and 682 us instead of 492.  With few threads it is the other way round (ResNet-18
+    /// 580 us written out, 636 not).
     bool fills_device() const {
+        constexpr int64_t kManyThreads = 1024;
         const DeviceModel device = device_model(options_.caps);
-        const int64_t tiles = p_.pixels / (t_.lanes * t_.px) * p_.out / tile_out();
-        return t_.slices == 1 && !device.has_few_cores && tiles >= 8 * device.enough_groups();
+        const int64_t threads = p_.pixels / t_.px * p_.out / t_.oc;
+        return t_.slices == 1 && !device.has_few_cores &&
+               threads >= kManyThreads * device.enough_groups();
     }
     Expr weight_row(Expr out) const { return lesser(out, index(p_.out - 1)) * p_.depth(); }
     Expr sum(Expr j, Expr i) const { return body_->element(sums_, j * t_.px + i); }
