@@ -860,13 +860,13 @@ HEARTH_API hearth_result hearth_package_load(hearth_context* context,
 typedef struct hearth_package_info {
     hearth_struct_type type;
     uint32_t size;
-    uint64_t graph_hash; /* of the cooked graph; see hearth_program_info */
+    uint64_t graph_hash;    /* of the cooked graph; see hearth_program_info */
     uint64_t graph_bytes;   /* in the file, where it is compressed */
     uint64_t weights_bytes; /* in the file, for all device targets */
     uint32_t device_target_count;
     uint32_t reserved;
     const char* device_targets[HEARTH_MAX_DEVICE_TARGETS]; /* best first; point into the bytes */
-    uint64_t program_bytes[HEARTH_MAX_DEVICE_TARGETS]; /* in the file, compressed */
+    uint64_t program_bytes[HEARTH_MAX_DEVICE_TARGETS];     /* in the file, compressed */
 } hearth_package_info;
 
 /* Validates a package (8-byte aligned) and describes its contents.  `messages`, optional,
