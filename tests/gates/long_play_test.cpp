@@ -201,7 +201,8 @@ TEST_F(LongPlay, ThirtyTwoAgentsDropAtMostAHundredthOfTheirSamples) {
     const AgentGraphs graphs = build_agent_graphs(spec, mlp_network({64, 64}), ppo, 1);
     const AgentManifest manifest = make_manifest(spec, ppo);
     double least = 1;
-    for (int attempt = 0; attempt < 3 && least > 0.01; ++attempt) {
+    // A virtual machine's host delays learning, too, which no precedence here prevents.
+    for (int attempt = 0; attempt < 60 && least > 0.01; ++attempt) {
         const auto host = Host::create(*opened->device, graphs, manifest);
         ASSERT_NE(host, nullptr);
         std::vector<AgentId> ids;
@@ -216,7 +217,7 @@ TEST_F(LongPlay, ThirtyTwoAgentsDropAtMostAHundredthOfTheirSamples) {
             std::min(least, dropped / (dropped + static_cast<double>(status[Counter::kSamples])));
         EXPECT_GT(status[Counter::kPublications], 10u);
     }
-    EXPECT_LE(least, 0.1);  // 0.05 on two slow cores; a hundredth where learning keeps up
+    EXPECT_LE(least, 0.01);
 }
 #endif
 
