@@ -5,8 +5,11 @@
 
 #include "gates/driver_host.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iostream>
+#include <vector>
 #ifdef HEARTH_TEST_NATIVE
 #include <native/open_device.hpp>
 #include <sched.h>
@@ -188,6 +191,23 @@ class Precedence {
     bool is_given_;
 };
 
+/// 99th percentile of the times that the same work takes, divided by their median. Well above 1, even
+/// with precedence, on a processor whose speed varies: that of a shared virtual machine, for example.
+double spread_of_equal_work() {
+    using Clock = std::chrono::steady_clock;
+    std::vector<double> times(2000);
+    volatile float result = 0;
+    for (double& time : times) {
+        const Clock::time_point begin = Clock::now();
+        float x = result;
+        for (int i = 0; i < 20000; ++i) x = x * 0.5f + 0.5f;
+        result = x;
+        time = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    std::ranges::sort(times);
+    return times[times.size() * 99 / 100] / times[times.size() / 2];
+}
+
 // PPO's default settings and budget, a decision in each frame, on kernels that are optimized unlike
 // those of other tests.
 TEST_F(LongPlay, ThirtyTwoAgentsDropAtMostAHundredthOfTheirSamples) {
@@ -201,14 +221,18 @@ TEST_F(LongPlay, ThirtyTwoAgentsDropAtMostAHundredthOfTheirSamples) {
     const AgentGraphs graphs = build_agent_graphs(spec, mlp_network({64, 64}), ppo, 1);
     const AgentManifest manifest = make_manifest(spec, ppo);
     double least = 1;
-    // A virtual machine's host delays learning, too, which no precedence here prevents.
-    for (int attempt = 0; attempt < 60 && least > 0.01; ++attempt) {
+    for (int attempt = 0; attempt < 3 && least > 0.01; ++attempt) {
         const auto host = Host::create(*opened->device, graphs, manifest);
         ASSERT_NE(host, nullptr);
         std::vector<AgentId> ids;
         for (int i = 0; i < 32; ++i) ids.push_back(*host->agents.add());
         const Precedence precedence;
         if (!precedence.is_given()) GTEST_SKIP() << "other work may delay learning";
+        if (const double spread = spread_of_equal_work(); spread > 1.1)
+            GTEST_SKIP()
+                << "the processor's speed varies, so learning may miss its budget: the same work "
+                   "takes up to "
+                << spread << " times its usual time";
         for (int i = 0; i < 30 * static_cast<int>(ppo.n_steps); ++i)
             ASSERT_TRUE(host->frame({}, [&] { play(host->agents, ids); }).ok());
         const AgentsStatus status = host->agents.status();
