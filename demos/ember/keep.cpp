@@ -3,15 +3,15 @@
 
 #include "keep.hpp"
 
+#include "save_archive.hpp"
+
 #include <hearth/core/hash.hpp>
 #include <hearth/file.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <type_traits>
 
 namespace hearth::ember {
 namespace {
@@ -25,66 +25,11 @@ constexpr size_t kHeadBytes = 16;  ///< magic, format, checksum
 constexpr uint64_t kMostFileBytes = 8 << 20;
 constexpr std::string_view kEnding = ".ember";
 
-/// Values in memory layout, little-endian on all supported platforms.
-class Writer {
-  public:
-    static constexpr bool kReads = false;
-    template <class T>
-    void operator()(T& value) {
-        static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-        append(std::as_bytes(std::span(&value, 1)));
-    }
-    void append(std::span<const std::byte> bytes) {
-        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    }
-    std::vector<std::byte> take() { return std::move(bytes_); }
-
-  private:
-    std::vector<std::byte> bytes_;
-};
-
-class Reader {
-  public:
-    static constexpr bool kReads = true;
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-    template <class T>
-    void operator()(T& value) {
-        static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-        if constexpr (std::is_same_v<T, bool>) {
-            uint8_t byte = 0;
-            (*this)(byte);
-            value = byte != 0;
-        } else {
-            const std::span<const std::byte> raw = take(sizeof value);
-            if (raw.empty()) return;
-            std::memcpy(&value, raw.data(), sizeof value);
-            if constexpr (std::is_floating_point_v<T>) require(std::isfinite(value));
-        }
-    }
-    /// The next bytes; empty, and the file unsound, if there are fewer.
-    std::span<const std::byte> take(size_t count) {
-        require(count <= bytes_.size());
-        if (!is_sound_) return {};
-        const auto taken = bytes_.first(count);
-        bytes_ = bytes_.subspan(count);
-        return taken;
-    }
-    void require(bool holds) { is_sound_ = is_sound_ && holds; }
-    bool is_sound() const { return is_sound_; }
-    bool is_at_end() const { return bytes_.empty(); }
-
-  private:
-    std::span<const std::byte> bytes_;
-    bool is_sound_ = true;
-};
+using Writer = scenes::SaveWriter;
+using Reader = scenes::SaveReader;
 
 // Each type lists its members once, for reading and writing.
 
-template <class Archive>
-void visit(Archive& archive, glm::vec2& v) {
-    archive(v.x);
-    archive(v.y);
-}
 template <class Archive>
 void visit(Archive& archive, Item& item) {
     archive(item.kind);

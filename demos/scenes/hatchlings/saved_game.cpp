@@ -5,10 +5,9 @@
 
 #include "hatchlings/saved_game.hpp"
 
+#include "save_archive.hpp"
+
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <type_traits>
 
 namespace hearth::hatchlings {
 namespace {
@@ -19,58 +18,11 @@ constexpr uint64_t kFileMagic =
     0x65766173'74616820u;  // " hatsave": the game's bytes, counted, then the brain's
 constexpr size_t kMostHatchlings = 1024, kMostBars = 1 << 16, kMostText = 64;
 
-/// Writes values in memory layout, little-endian on all supported platforms.
-class Writer {
-  public:
-    static constexpr bool kReads = false;
-    template <class T>
-    void operator()(const T& value) {
-        static_assert(std::is_arithmetic_v<T>);
-        const auto* const begin = reinterpret_cast<const std::byte*>(&value);
-        bytes_.insert(bytes_.end(), begin, begin + sizeof value);
-    }
-    std::vector<std::byte> take() { return std::move(bytes_); }
-
-  private:
-    std::vector<std::byte> bytes_;
-};
-
-class Reader {
-  public:
-    static constexpr bool kReads = true;
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-    template <class T>
-    void operator()(T& value) {
-        static_assert(std::is_arithmetic_v<T>);
-        if (bytes_.size() < sizeof value) {
-            is_sound_ = false;
-            return;
-        }
-        if constexpr (std::is_same_v<T, bool>) {
-            value = bytes_[0] != std::byte{0};
-        } else {
-            std::memcpy(&value, bytes_.data(), sizeof value);
-        }
-        if constexpr (std::is_floating_point_v<T>) is_sound_ = is_sound_ && std::isfinite(value);
-        bytes_ = bytes_.subspan(sizeof value);
-    }
-    void fail() { is_sound_ = false; }
-    bool is_sound() const { return is_sound_; }
-    bool is_at_end() const { return bytes_.empty(); }
-    std::span<const std::byte> left() const { return bytes_; }
-
-  private:
-    std::span<const std::byte> bytes_;
-    bool is_sound_ = true;
-};
+using Writer = scenes::SaveWriter;
+using Reader = scenes::SaveReader;
 
 // Each type lists its members once, for reading and writing.
 
-template <class Archive>
-void visit(Archive& archive, glm::vec2& v) {
-    archive(v.x);
-    archive(v.y);
-}
 template <class Archive>
 void visit(Archive& archive, Hatchling& h) {
     visit(archive, h.position);
@@ -104,12 +56,19 @@ template <class Archive>
 void visit(Archive& archive, char& letter) {
     archive(letter);
 }
+template <class Archive>
+void visit(Archive& archive, Judged& judged) {
+    for (uint64_t& frame : judged.frames) archive(frame);
+    archive(judged.count);
+}
+template <class Archive>
+void visit(Archive& archive, Progress::Mark& mark);
 template <class Archive, class List>
 void visit_all(Archive& archive, List& list, size_t most) {
     auto count = static_cast<uint32_t>(list.size());
     archive(count);
     if constexpr (Archive::kReads) {
-        if (count > most || !archive.is_sound()) return archive.fail();
+        if (count > most || !archive.is_sound()) return archive.require(false);
         list.resize(count);
     }
     for (auto& each : list) visit(archive, each);
@@ -118,11 +77,6 @@ template <class Archive>
 void visit(Archive& archive, Progress::Mark& mark) {
     archive(mark.frame);
     visit_all(archive, mark.text, kMostText);
-}
-template <class Archive>
-void visit(Archive& archive, Judged& judged) {
-    for (uint64_t& frame : judged.frames) archive(frame);
-    archive(judged.count);
 }
 template <class Archive>
 void visit(Archive& archive, SavedGame& game) {
