@@ -69,7 +69,7 @@ Result<const hearth_cpu_kernel_table*> Host::interpret(
     const std::string message =
         "no C compiler '" + compiler_command(options_.build) + "': interpreting " +
         std::to_string(sources.size()) +
-        " kernels, which is some 40 times slower; install one (Debian: gcc), name it in CC, or "
+        " kernels, which is some 34 times slower; install one (Debian: gcc), name it in CC, or "
         "link kernels of `hearth cook --kernels`";
     if (options_.progress)
         options_.progress(message);
