@@ -8,8 +8,8 @@
     perf/peers/python_tasks.py --table hearth.csv sb3.csv
 
 One line for each run: steps until the mean return of the last 20 episodes reaches the task's bar (empty: never),
-the mean at the end, and CPU seconds of the process without compiling.  A run goes on to the bar or its last step, with
---whole always to its last step.
+the mean at the end, and CPU seconds of the process until the bar or the last step, without compiling.  A run ends at the
+bar, with --whole at its last step, so that its return is the final one.
 Both need gymnasium 1, with box2d for lunar and mujoco for pendulum; minatar needs the package minatar; sb3 needs
 stable-baselines3, and sb3-contrib for masked and memory.  One thread each.
 """
@@ -131,17 +131,20 @@ class Progress:
 
     def __init__(self, bar):
         self.bar, self.steps, self.returns = bar, None, collections.deque(maxlen=EPISODES)
-        self.begin = None
+        self.begin = self.seconds = None
 
     def start(self):
         self.begin = time.process_time()
+
+    def cpu_seconds(self):
+        return time.process_time() - self.begin if self.seconds is None else self.seconds
 
     def mean(self):
         return float(np.mean(self.returns)) if self.returns else float("nan")
 
     def goes_on(self, step):
         if self.steps is None and len(self.returns) == EPISODES and self.mean() >= self.bar:
-            self.steps = step
+            self.steps, self.seconds = step, self.cpu_seconds()
         return self.is_whole or self.steps is None
 
 
@@ -256,8 +259,8 @@ def main():
             TASKS[name] = make, kind, n_envs, arguments.steps, bar, given
         for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             progress = (with_hearth if arguments.library == "hearth" else with_sb3)(name, seed)
-            seconds = time.process_time() - progress.begin
-            print(f"{name},{arguments.library},{seed},{progress.steps or ''},{progress.mean():.4f},{seconds:.1f}", flush=True)
+            print(f"{name},{arguments.library},{seed},{progress.steps or ''},{progress.mean():.4f},"
+                  f"{progress.cpu_seconds():.1f}", flush=True)
 
 
 if __name__ == "__main__":
