@@ -202,9 +202,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     host_->renderer().draw(*canvas_, demo::View::pixels(extent));
     draw_words(stage, scene);
     HEARTH_TRY(host_->end_picture());
-    const std::string path = picture_path(input);
-    if (path.empty()) return {};
-    return host_->loop().record_screenshot(frame, host_->presenter(), path);
+    return capture(frame, input);
 }
 
 /// Its name, the hint of the hour, what it says, and the keys.
@@ -267,6 +265,7 @@ int run(int argc, char** argv) {
     GameOptions options;
     CLI::App app("Ember: a creature that one keeps");
     demo::add_options(app, static_cast<demo::Options&>(options));
+    demo::add_clip_option(app, options);
     app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
         ->check(programs::whole_number(1));
     app.add_option("--name", options.name, "Name of the creature: a new one hatches");

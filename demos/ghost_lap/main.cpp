@@ -320,10 +320,10 @@ Status Game::draw(const Frame& frame, const Input& input) {
     HEARTH_TRY(host_->end_picture());
     loop.end_span(frame, frame.cmd, kRender);
 
-    std::string path = picture_path(input);
-    if (path.empty() && shows_hand_over()) path = options_.screenshots + "/" + kHandOverPicture;
-    if (path.empty()) return {};
-    return loop.record_screenshot(frame, host_->presenter(), path);
+    if (shows_hand_over())
+        HEARTH_TRY(loop.record_screenshot(frame, host_->presenter(),
+                                          options_.screenshots + "/" + kHandOverPicture));
+    return capture(frame, input);
 }
 
 void Game::drive(const Input& input) {
@@ -459,8 +459,9 @@ Status Game::finish_on_device() {
     HEARTH_ASSIGN(result_.weights_hash, play_->mind().weights_hash(last_serial_));
     result_.learning_steps = play_->learning_steps();  // all steps have completed
     if (options_.screenshots.empty()) return {};
-    return host_->write_picture({1080, 540}, options_.screenshots + "/" + kCurvePicture,
-                                [&] { draw_learning_curve(result_, host_->ui()); });
+    return host_->write_picture(
+        {1080, 540}, options_.screenshots + "/" + kCurvePicture,
+        [&](demo::Renderer&) { draw_learning_curve(result_, host_->ui()); });
 }
 
 int run(int argc, char** argv) {

@@ -548,9 +548,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     if (shows_seen_) draw_seen(layout, extent);
     if (shows_panel_) panel_->draw("brain");
     HEARTH_TRY(host_->end_picture());
-    const std::string path = picture_path(input);
-    if (path.empty()) return {};
-    return host_->loop().record_screenshot(frame, host_->presenter(), path);
+    return capture(frame, input);
 }
 
 // --- The end -------------------------------------------------------------------------------------

@@ -129,13 +129,10 @@ Status FrameLoop::finish(Slot& slot) {
                                 "vkResetFences"));
         take_times(lane, serial);
     }
-    if (slot.screenshot_path.empty()) return {};
-    const std::span<const uint8_t> pixels = slot.pixels.as<uint8_t>();
-    files_->write(std::exchange(slot.screenshot_path, {}),
-                  [copy = std::vector<uint8_t>(pixels.begin(), pixels.end()),
-                   extent = slot.screenshot_extent, is_bgra = slot.is_bgra] {
-                      return pictures::encode_png(extent.width, extent.height, copy, is_bgra);
-                  });
+    if (slot.takers.empty()) return {};
+    const size_t bytes = size_t{4} * slot.copied.width * slot.copied.height;
+    const Pixels pixels{slot.copied, slot.pixels.as<uint8_t>().first(bytes), slot.is_bgra};
+    for (const auto& take : std::exchange(slot.takers, {})) take(pixels);
     return {};
 }
 
@@ -269,6 +266,16 @@ void FrameLoop::end_span(const Frame& frame, VkCommandBuffer cmd, uint32_t span)
 Status FrameLoop::record_screenshot(const Frame& frame, const Presenter& presenter,
                                     std::string path) {
     if (files_ == nullptr) return internal_error("this loop writes no files");
+    return record_copy(frame, presenter, [this, path = std::move(path)](const Pixels& pixels) {
+        files_->write(path, [copy = std::vector<uint8_t>(pixels.bytes.begin(), pixels.bytes.end()),
+                             extent = pixels.extent, is_bgra = pixels.is_bgra] {
+            return pictures::encode_png(extent.width, extent.height, copy, is_bgra);
+        });
+    });
+}
+
+Status FrameLoop::record_copy(const Frame& frame, const Presenter& presenter,
+                              std::function<void(const Pixels&)> take) {
     if (!presenter.can_copy()) return unsupported("this surface's images cannot be copied");
     const VulkanApi& vk = device_->vk();
     Slot& slot = slots_[frame.slot];
@@ -278,8 +285,9 @@ Status FrameLoop::record_screenshot(const Frame& frame, const Presenter& present
         HEARTH_ASSIGN(slot.pixels, standalone::Buffer::create(*device_, bytes,
                                                               standalone::MemoryKind::kReadback));
     }
-    slot.screenshot_path = std::move(path);
-    slot.screenshot_extent = extent;
+    slot.takers.push_back(std::move(take));
+    if (slot.takers.size() > 1) return {};
+    slot.copied = extent;
     slot.is_bgra = presenter.format() == VK_FORMAT_B8G8R8A8_UNORM;
 
     const VkImage image = presenter.images()[frame.image_index];

@@ -10,6 +10,7 @@
 #include "presenter.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,13 @@ struct SpanTime {
     uint32_t span = 0;
     double milliseconds = 0.0;
     double begin_ms = 0.0;  ///< on its queue's timeline
+};
+
+/// A finished picture on the host: four bytes a pixel.
+struct Pixels {
+    VkExtent2D extent{};
+    std::span<const uint8_t> bytes;
+    bool is_bgra = false;
 };
 
 class FrameLoop {
@@ -67,8 +75,11 @@ class FrameLoop {
     /// Times that arrived with the last begin() or wait(); empty on a queue without timestamps.
     std::span<const SpanTime> span_times() const { return span_times_; }
 
-    /// Copies the frame's picture into a buffer; call between drawing and end(). The picture goes
-    /// to the file writer once the frame has completed.
+    /// Copies the frame's picture to the host; call between drawing and end(). `take` is called once
+    /// the frame has completed.
+    Status record_copy(const Frame& frame, const Presenter& presenter,
+                       std::function<void(const Pixels&)> take);
+    /// As above; the picture goes to the file writer.
     Status record_screenshot(const Frame& frame, const Presenter& presenter, std::string path);
 
   private:
@@ -87,10 +98,10 @@ class FrameLoop {
         VkSemaphore acquired = VK_NULL_HANDLE;  // from the first frame with a picture on
         uint64_t serial = 0;                    // of the frame in flight, 0 if none
         bool uses_semaphores = false;
-        // A screenshot in flight.
+        // A copy in flight, and who takes it.
         standalone::Buffer pixels;
-        std::string screenshot_path;
-        VkExtent2D screenshot_extent{};
+        std::vector<std::function<void(const Pixels&)>> takers;
+        VkExtent2D copied{};
         bool is_bgra = false;
     };
 

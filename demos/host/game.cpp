@@ -17,6 +17,11 @@
 
 namespace hearth::demo {
 
+void add_clip_option(CLI::App& app, GameOptions& options) {
+    app.add_option("--clip", options.clip,
+                   "Write the last ten seconds into this file, an animated WebP");
+}
+
 void add_play_options(CLI::App& app, GameOptions& options) {
     app.add_option_function<std::string>(
            "--learn", [&options](const std::string& learn) { options.learn = learn == "on"; },
@@ -33,6 +38,7 @@ void add_options(CLI::App& app, GameOptions& options, const char* load_help,
     app.add_option("--clip-every", options.clip_every,
                    "Also write every so many frames a picture into the folder of --screenshots")
         ->check(programs::whole_number(1));
+    add_clip_option(app, options);
     app.add_option("--load", options.load, load_help);
     app.add_option("--save", options.save, save_help);
 }
@@ -58,6 +64,7 @@ Status Game::open(GameOptions& options,
             return invalid_argument(std::string(option) + ": '" + *path +
                                     "' is also where something else goes");
     }
+    if (!options.clip.empty()) HEARTH_TRY(check_writable(options.clip).with_context("--clip"));
     HEARTH_TRY(check_pictures(options.screenshots).with_context("--screenshots"));
     HEARTH_ASSIGN(host_, Host::create(options, info_.title, info_.span_count));
     if (!host_->is_headless()) return {};
@@ -72,6 +79,7 @@ Status Game::run() {
     // A failed frame may have been submitted, and its resources are destroyed before the host is.
     if (!played.ok()) host_->wait_idle();
     const Status finished = finish();
+    if (!options().clip.empty() && !clip_->is_empty()) write_clip(options().clip);
     const Status written = host_->files().finish();
     if (!played.ok()) return played;
     return finished.ok() ? written : finished;
@@ -91,7 +99,19 @@ Status Game::play() {
 }
 
 bool Game::has_picture() const {
-    return played() % options().draw_every == 0 || !shot_path().empty();
+    const uint64_t every = options().draw_every * host_->pace().frames_per_picture();
+    return played() % every == 0 || (is_headless() && is_of_clip()) || !shot_path().empty();
+}
+
+/// With a window all of them, without one the last of a run that shall leave a clip.
+bool Game::is_of_clip() const {
+    if (played() < next_clip_frame_) return false;
+    return !is_headless() ||
+           (!options().clip.empty() && played() + Clip::kFrames >= options().frames);
+}
+
+void Game::write_clip(const std::string& path) {
+    host_->files().write(path, clip_->encoder());
 }
 
 std::string Game::shot_path() const {
@@ -107,8 +127,21 @@ std::string Game::shot_path() const {
            std::string(8 - std::min<size_t>(8, number.size()), '0') + number + ".png";
 }
 
-std::string Game::picture_path(const Input& input) const {
-    return input.was_pressed("f12") ? std::string(info_.name) + ".png" : shot_path();
+Status Game::capture(const Frame& frame, const Input& input) {
+    FrameLoop& loop = host_->loop();
+    const std::string path =
+        input.was_pressed("f12") ? std::string(info_.name) + ".png" : shot_path();
+    if (!path.empty()) HEARTH_TRY(loop.record_screenshot(frame, host_->presenter(), path));
+    if (is_of_clip() && host_->presenter().can_copy()) {
+        next_clip_frame_ = played() + Clip::kFramesPerPicture;
+        HEARTH_TRY(loop.record_copy(
+            frame, host_->presenter(),
+            [clip = clip_, now = played()](const Pixels& pixels) { clip->add(pixels, now); }));
+    }
+    if (!input.was_pressed("f9") || clip_->is_empty()) return {};
+    clip_path_ = std::string(info_.name) + ".webp";
+    write_clip(clip_path_);
+    return {};
 }
 
 void Game::keep_text(const std::string& path, std::string text) {

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "clip.hpp"
 #include "host.hpp"
 
 #include <functional>
@@ -21,10 +22,13 @@ namespace hearth::demo {
 struct GameOptions : Options {
     bool learn = true;
     uint64_t draw_every = 1;  ///< frames
-    uint64_t clip_every = 0;  ///< frames between the pictures of a clip; 0: no clip
+    uint64_t clip_every = 0;  ///< frames between pictures that are written, too; 0: none
+    std::string clip;         ///< file for a clip of the last seconds
     std::string load;         ///< brain to continue from
     std::string save;         ///< file for the brain
 };
+/// Adds --clip.
+void add_clip_option(CLI::App& app, GameOptions& options);
 /// Adds --learn and --draw-every.
 void add_play_options(CLI::App& app, GameOptions& options);
 /// Adds all. load_help, save_help: help texts of the two file options.
@@ -85,8 +89,11 @@ class Game {
 
     /// True if the coming frame is drawn.
     bool has_picture() const;
-    /// Path for the picture of this frame; empty for most.
-    std::string picture_path(const Input& input) const;
+    /// Takes the pictures that are due in this frame: F12 and shots write one, F9 a clip of the last
+    /// ten seconds. Call between drawing and the frame's end.
+    Status capture(const Frame& frame, const Input& input);
+    /// The clip's file when F9 asked for one, once.
+    std::string take_clip_path() { return std::exchange(clip_path_, {}); }
     /// Writes a text file in the background; no-op if the path is empty.
     void keep_text(const std::string& path, std::string text);
 
@@ -97,8 +104,14 @@ class Game {
     Status play();
     std::string shot_path() const;
     Status check_pictures(const std::string& folder) const;
+    bool is_of_clip() const;
+    void write_clip(const std::string& path);
 
     GameInfo info_;
+    /// Shared with copies in flight.
+    std::shared_ptr<Clip> clip_ = std::make_shared<Clip>();
+    std::string clip_path_;
+    uint64_t next_clip_frame_ = 0;
     bool is_interrupted_ = false;
 };
 

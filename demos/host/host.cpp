@@ -5,10 +5,13 @@
 
 #include "host.hpp"
 
+#include <pictures/png.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 namespace hearth::demo {
 namespace {
@@ -86,7 +89,7 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
                   Renderer::create(*self->device_, self->presenter_->format(), self->ui_->atlas(),
                                    FrameLoop::kFramesInFlight));
     HEARTH_TRY(self->renderer_->create_targets(self->targets_, actual, self->presenter_->views()));
-    self->next_frame_time_ = std::chrono::steady_clock::now();
+    self->next_frame_time_ = self->frame_began_ = std::chrono::steady_clock::now();
     return self;
 }
 
@@ -117,17 +120,40 @@ Status Host::create_presenter(VkExtent2D extent) {
 }
 
 Input Host::poll() {
-    return window_ ? window_->poll() : Input();
+    if (!window_) return {};
+    const Input input = window_->poll();
+    is_clicked_ = is_clicked_ || input.is_mouse_down;
+    return input;
+}
+
+void Host::set_full_screen(bool is_full) {
+    if (window_) window_->set_full_screen(is_full);
+}
+
+Status Host::set_ui_scale(float scale) {
+    HEARTH_TRY(loop_->wait());
+    wait_idle();
+    targets_.reset();
+    renderer_.reset();
+    ui_.reset();  // before the next one: there is one at a time
+    ui_ = Ui::create(scale);
+    HEARTH_ASSIGN(renderer_, Renderer::create(*device_, presenter_->format(), ui_->atlas(),
+                                              FrameLoop::kFramesInFlight));
+    return renderer_->create_targets(targets_, presenter_->extent(), presenter_->views());
 }
 
 Result<std::optional<Frame>> Host::begin_frame(bool has_picture) {
     has_picture_ = has_picture;
     if (!options_.turbo) {
+        const auto now = std::chrono::steady_clock::now();
+        if (window_)
+            pace_.add(std::chrono::duration<double, std::milli>(now - frame_began_).count());
         std::this_thread::sleep_until(next_frame_time_);
         // After a hitch the schedule restarts from now instead of catching up.
         const auto period = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
             std::chrono::duration<double>(kFrameSeconds));
         next_frame_time_ = std::max(next_frame_time_ + period, std::chrono::steady_clock::now());
+        frame_began_ = std::chrono::steady_clock::now();
     }
     const VkExtent2D size = window_ ? window_->extent() : presenter_->extent();
     if (size.width == 0 || size.height == 0) return std::optional<Frame>();
@@ -145,8 +171,11 @@ Result<std::optional<Frame>> Host::begin_frame(bool has_picture) {
 }
 
 void Host::begin_picture(const Frame& frame, const Input& input, Color background) {
-    ui_->begin(presenter_->extent(), kFrameSeconds, input);
-    renderer_->begin(frame.cmd, frame.slot, targets_, frame.image_index, background);
+    Input seen = input;
+    seen.is_mouse_down = std::exchange(is_clicked_, false) || input.is_mouse_down;
+    ui_->begin(presenter_->extent(), kFrameSeconds, seen);
+    renderer_->begin(frame.cmd, frame.slot, targets_, frame.image_index, background,
+                     pace_.has_smooth_edges() ? Edges::kSmooth : Edges::kPlain);
 }
 
 Status Host::end_picture() {
@@ -154,8 +183,9 @@ Status Host::end_picture() {
     return renderer_->end();
 }
 
-Status Host::write_picture(VkExtent2D extent, const std::string& path,
-                           const std::function<void()>& draw) {
+Status Host::write_picture(
+    VkExtent2D extent, const std::string& path, const std::function<void(Renderer&)>& draw,
+    std::function<Result<std::vector<std::byte>>(std::vector<std::byte>)> finish) {
     HEARTH_TRY(loop_->wait());
     HEARTH_ASSIGN(const auto ring, create_ring_presenter(*device_, extent, 1));
     HEARTH_ASSIGN(const auto renderer, Renderer::create(*device_, ring->format(), ui_->atlas(), 1));
@@ -165,10 +195,20 @@ Status Host::write_picture(VkExtent2D extent, const std::string& path,
     HEARTH_ASSIGN(const auto frame, loop->begin(ring.get()));
     ui_->begin(extent, kFrameSeconds, {});
     renderer->begin(frame->cmd, 0, targets, frame->image_index, Color::hex(0x0f1318));
-    draw();
+    draw(*renderer);
     renderer->draw(ui_->end());
     HEARTH_TRY(renderer->end());
-    HEARTH_TRY(loop->record_screenshot(*frame, *ring, path));
+    HEARTH_TRY(loop->record_copy(*frame, *ring, [&](const Pixels& pixels) {
+        files_.write(path,
+                     [copy = std::vector<uint8_t>(pixels.bytes.begin(), pixels.bytes.end()), extent,
+                      is_bgra = pixels.is_bgra, finish]() -> Result<std::vector<std::byte>> {
+                         HEARTH_ASSIGN(
+                             std::vector<std::byte> png,
+                             pictures::encode_png(extent.width, extent.height, copy, is_bgra));
+                         if (finish) return finish(std::move(png));
+                         return png;
+                     });
+    }));
     HEARTH_TRY(loop->end(*frame, ring.get()));
     return loop->wait();
 }

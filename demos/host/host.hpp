@@ -10,6 +10,7 @@
 #include "frame_loop.hpp"
 #include "native/open_device.hpp"
 #include "options.hpp"
+#include "pace.hpp"
 #include "renderer.hpp"
 #include "ui.hpp"
 #include "window.hpp"
@@ -41,6 +42,15 @@ class Host {
     /// Writes output files and screenshots in the background.
     FileWriter& files() { return files_; }
     bool is_headless() const { return window_ == nullptr; }
+    /// How expensive pictures are now; with a window and a clock cheaper ones are chosen where
+    /// frames take too long.
+    const Pace& pace() const { return pace_; }
+    /// Covers the whole display, or returns to a window; no-op without one.
+    void set_full_screen(bool is_full);
+    /// Makes text and panels larger or smaller; 1 suits a height of 720 pixels. Call between frames.
+    /// What the renderer and the user interface had made must be made again: meshes, effects, and
+    /// canvases, whose white texel moves.
+    Status set_ui_scale(float scale);
     /// The command line's, but without waiting for the clock if there is no display.
     const Options& options() const { return options_; }
 
@@ -60,10 +70,12 @@ class Host {
     /// Waits until the devices are idle, even after a failed frame.
     void wait_idle();
 
-    /// Renders user interface drawn by `draw` to a PNG of size `extent`: charts and reports. The
-    /// file exists once files() has finished.
-    Status write_picture(VkExtent2D extent, const std::string& path,
-                         const std::function<void()>& draw);
+    /// Renders what `draw` draws, with the renderer that it gets and with the user interface, to a
+    /// PNG of size `extent`. finish: changes the PNG's bytes, on another thread. The file exists
+    /// once files() has finished.
+    Status write_picture(
+        VkExtent2D extent, const std::string& path, const std::function<void(Renderer&)>& draw,
+        std::function<Result<std::vector<std::byte>>(std::vector<std::byte>)> finish = {});
 
   private:
     Host() = default;
@@ -82,7 +94,9 @@ class Host {
     std::unique_ptr<Renderer> renderer_;
     RenderTargets targets_;
     bool has_picture_ = true;
-    std::chrono::steady_clock::time_point next_frame_time_;
+    bool is_clicked_ = false;  ///< since the last picture
+    Pace pace_{1000.0 * double{kFrameSeconds}};
+    std::chrono::steady_clock::time_point next_frame_time_, frame_began_;
 };
 
 }  // namespace hearth::demo

@@ -17,6 +17,8 @@ namespace hearth::demo {
 struct Input {
     std::vector<std::string> held;
     std::vector<std::string> pressed;  ///< since the last frame
+    std::string text;                  ///< typed since the last frame, UTF-8
+    std::vector<std::string> dropped;  ///< paths of files dropped onto the window
     glm::vec2 stick{0.0f};             ///< left stick of a game controller, y up
     float right_trigger = 0.0f;        ///< 0 to 1
     float left_trigger = 0.0f;

@@ -65,10 +65,11 @@ View View::pixels(VkExtent2D extent) {
 void RenderTargets::reset() {
     if (!device_) return;
     const VulkanApi& vk = device_->vk();
-    for (VkFramebuffer framebuffer : framebuffers_) {
-        vk.DestroyFramebuffer(device_->handle(), framebuffer, nullptr);
+    for (auto& framebuffers : framebuffers_) {
+        for (VkFramebuffer framebuffer : framebuffers)
+            vk.DestroyFramebuffer(device_->handle(), framebuffer, nullptr);
+        framebuffers.clear();
     }
-    framebuffers_.clear();
     vk.DestroyImageView(device_->handle(), std::exchange(samples_view_, {}), nullptr);
     vk.DestroyImage(device_->handle(), std::exchange(samples_, {}), nullptr);
     vk.FreeMemory(device_->handle(), std::exchange(memory_, {}), nullptr);
@@ -88,13 +89,15 @@ void Backdrop::reset() {
 
 void Effect::reset() {
     if (!device_) return;
-    device_->vk().DestroyPipeline(device_->handle(), std::exchange(pipeline_, {}), nullptr);
+    for (const VkPipeline pipeline : std::exchange(pipelines_, {}))
+        device_->vk().DestroyPipeline(device_->handle(), pipeline, nullptr);
     device_ = nullptr;
 }
 
 void InstancedMesh::reset() {
     if (!device_) return;
-    device_->vk().DestroyPipeline(device_->handle(), std::exchange(pipeline_, {}), nullptr);
+    for (const VkPipeline pipeline : std::exchange(pipelines_, {}))
+        device_->vk().DestroyPipeline(device_->handle(), pipeline, nullptr);
     instances_.clear();
     device_ = nullptr;
 }
@@ -105,12 +108,14 @@ Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, V
     self->device_ = &device;
     self->format_ = format;
     HEARTH_TRY(self->create_atlas(atlas));
-    HEARTH_TRY(self->create_render_pass(format));
+    for (size_t i = 0; i < kEdgesCount; ++i) {
+        HEARTH_ASSIGN(self->render_passes_[i], self->create_render_pass(static_cast<Edges>(i)));
+    }
     HEARTH_TRY(self->create_layouts());
     HEARTH_ASSIGN(self->atlas_set_, self->create_texture_set(self->atlas_view_));
-    HEARTH_ASSIGN(self->shape_pipeline_, self->create_pipeline(canvas_vert_spv, canvas_frag_spv));
-    HEARTH_ASSIGN(self->picture_pipeline_,
-                  self->create_pipeline(canvas_vert_spv, picture_frag_spv));
+    HEARTH_ASSIGN(self->shape_pipelines_, self->create_pipelines(canvas_vert_spv, canvas_frag_spv));
+    HEARTH_ASSIGN(self->picture_pipelines_,
+                  self->create_pipelines(canvas_vert_spv, picture_frag_spv));
     for (uint32_t i = 0; i < slots; ++i) {
         HEARTH_ASSIGN(auto vertices, standalone::Buffer::create(device, kVertices * sizeof(Vertex),
                                                                 standalone::MemoryKind::kUpload,
@@ -126,10 +131,12 @@ Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, V
 Renderer::~Renderer() {
     const VulkanApi& vk = device_->vk();
     const VkDevice device = device_->handle();
-    vk.DestroyPipeline(device, shape_pipeline_, nullptr);
-    vk.DestroyPipeline(device, picture_pipeline_, nullptr);
+    for (size_t i = 0; i < kEdgesCount; ++i) {
+        vk.DestroyPipeline(device, shape_pipelines_[i], nullptr);
+        vk.DestroyPipeline(device, picture_pipelines_[i], nullptr);
+        vk.DestroyRenderPass(device, render_passes_[i], nullptr);
+    }
     vk.DestroyPipelineLayout(device, layout_, nullptr);
-    vk.DestroyRenderPass(device, render_pass_, nullptr);
     vk.DestroyDescriptorPool(device, descriptor_pool_, nullptr);
     vk.DestroyDescriptorSetLayout(device, set_layout_, nullptr);
     vk.DestroySampler(device, sampler_, nullptr);
@@ -186,17 +193,19 @@ Status Renderer::create_atlas(const Atlas& atlas) {
     return {};
 }
 
-Status Renderer::create_render_pass(VkFormat format) {
+Result<VkRenderPass> Renderer::create_render_pass(Edges edges) {
+    // Smooth edges are drawn into samples and resolved into the picture, plain ones into the picture.
+    const bool is_smooth = edges == Edges::kSmooth;
     std::array<VkAttachmentDescription, 2> attachments{};
-    VkAttachmentDescription& samples = attachments[0];
-    samples.format = format;
-    samples.samples = kSamples;
-    samples.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
-    samples.storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
-    samples.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-    samples.finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
+    VkAttachmentDescription& drawn = attachments[0];
+    drawn.format = format_;
+    drawn.samples = is_smooth ? kSamples : VK_SAMPLE_COUNT_1_BIT;
+    drawn.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    drawn.storeOp = is_smooth ? VK_ATTACHMENT_STORE_OP_DONT_CARE : VK_ATTACHMENT_STORE_OP_STORE;
+    drawn.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+    drawn.finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
     VkAttachmentDescription& picture = attachments[1];
-    picture.format = format;
+    picture.format = format_;
     picture.samples = VK_SAMPLE_COUNT_1_BIT;
     picture.loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
     picture.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
@@ -208,7 +217,7 @@ Status Renderer::create_render_pass(VkFormat format) {
     subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
     subpass.colorAttachmentCount = 1;
     subpass.pColorAttachments = &color;
-    subpass.pResolveAttachments = &resolve;
+    if (is_smooth) subpass.pResolveAttachments = &resolve;
     // All frames in flight share the sample image, and a presented image is free only once the
     // acquire semaphore, waited for at this stage, is signalled.
     VkSubpassDependency before{};
@@ -219,15 +228,17 @@ Status Renderer::create_render_pass(VkFormat format) {
     before.dstAccessMask =
         VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
     VkRenderPassCreateInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
-    info.attachmentCount = static_cast<uint32_t>(attachments.size());
+    info.attachmentCount = is_smooth ? 2 : 1;
     info.pAttachments = attachments.data();
     info.subpassCount = 1;
     info.pSubpasses = &subpass;
     info.dependencyCount = 1;
     info.pDependencies = &before;
-    return check_vulkan(
-        device_->vk().CreateRenderPass(device_->handle(), &info, nullptr, &render_pass_),
-        "vkCreateRenderPass");
+    VkRenderPass pass = VK_NULL_HANDLE;
+    HEARTH_TRY(
+        check_vulkan(device_->vk().CreateRenderPass(device_->handle(), &info, nullptr, &pass),
+                     "vkCreateRenderPass"));
+    return pass;
 }
 
 Status Renderer::create_layouts() {
@@ -283,12 +294,24 @@ Result<VkDescriptorSet> Renderer::create_texture_set(VkImageView view) {
     return set;
 }
 
-Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> vertex_words,
+Result<Pipelines> Renderer::create_pipelines(std::span<const uint32_t> vertex_words,
                                              std::span<const uint32_t> fragment_words,
                                              uint32_t instance_bytes) {
     const VulkanApi& vk = device_->vk();
     HEARTH_ASSIGN(const VkShaderModule vertex_shader, create_shader(*device_, vertex_words));
     HEARTH_ASSIGN(const VkShaderModule fragment_shader, create_shader(*device_, fragment_words));
+    Pipelines pipelines{};
+    const Status created =
+        create_pipelines(pipelines, vertex_shader, fragment_shader, instance_bytes);
+    vk.DestroyShaderModule(device_->handle(), vertex_shader, nullptr);
+    vk.DestroyShaderModule(device_->handle(), fragment_shader, nullptr);
+    HEARTH_TRY(created);
+    return pipelines;
+}
+
+Status Renderer::create_pipelines(Pipelines& pipelines, VkShaderModule vertex_shader,
+                                  VkShaderModule fragment_shader, uint32_t instance_bytes) {
+    const VulkanApi& vk = device_->vk();
     std::array<VkPipelineShaderStageCreateInfo, 2> stages{};
     for (VkPipelineShaderStageCreateInfo& stage : stages) {
         stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
@@ -327,7 +350,6 @@ Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> vertex_wo
     raster.lineWidth = 1.0f;
     VkPipelineMultisampleStateCreateInfo multisample{
         VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
-    multisample.rasterizationSamples = kSamples;
     VkPipelineColorBlendAttachmentState blend{};
     blend.blendEnable = VK_TRUE;
     blend.srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA;
@@ -356,14 +378,15 @@ Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> vertex_wo
     info.pColorBlendState = &blending;
     info.pDynamicState = &dynamic;
     info.layout = layout_;
-    info.renderPass = render_pass_;
-    VkPipeline pipeline = VK_NULL_HANDLE;
-    const VkResult result =
-        vk.CreateGraphicsPipelines(device_->handle(), VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
-    vk.DestroyShaderModule(device_->handle(), vertex_shader, nullptr);
-    vk.DestroyShaderModule(device_->handle(), fragment_shader, nullptr);
-    HEARTH_TRY(check_vulkan(result, "vkCreateGraphicsPipelines"));
-    return pipeline;
+    for (size_t i = 0; i < kEdgesCount; ++i) {
+        multisample.rasterizationSamples =
+            static_cast<Edges>(i) == Edges::kSmooth ? kSamples : VK_SAMPLE_COUNT_1_BIT;
+        info.renderPass = render_passes_[i];
+        HEARTH_TRY(check_vulkan(vk.CreateGraphicsPipelines(device_->handle(), VK_NULL_HANDLE, 1,
+                                                           &info, nullptr, &pipelines[i]),
+                                "vkCreateGraphicsPipelines"));
+    }
+    return {};
 }
 
 Status Renderer::create_targets(RenderTargets& targets, VkExtent2D extent,
@@ -378,20 +401,23 @@ Status Renderer::create_targets(RenderTargets& targets, VkExtent2D extent,
                                                      VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT));
     HEARTH_ASSIGN(targets.memory_, device_->allocate(targets.samples_));
     HEARTH_ASSIGN(targets.samples_view_, create_view(*device_, targets.samples_, format_));
-    for (const VkImageView picture : views) {
-        const VkImageView attachments[] = {targets.samples_view_, picture};
-        VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
-        info.renderPass = render_pass_;
-        info.attachmentCount = 2;
-        info.pAttachments = attachments;
-        info.width = extent.width;
-        info.height = extent.height;
-        info.layers = 1;
-        VkFramebuffer framebuffer = VK_NULL_HANDLE;
-        HEARTH_TRY(check_vulkan(vk.CreateFramebuffer(device, &info, nullptr, &framebuffer),
-                                "vkCreateFramebuffer"));
-        targets.framebuffers_.push_back(framebuffer);
-    }
+    for (const VkImageView picture : views)
+        for (size_t i = 0; i < kEdgesCount; ++i) {
+            const bool is_smooth = static_cast<Edges>(i) == Edges::kSmooth;
+            const VkImageView attachments[] = {is_smooth ? targets.samples_view_ : picture,
+                                               picture};
+            VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
+            info.renderPass = render_passes_[i];
+            info.attachmentCount = is_smooth ? 2 : 1;
+            info.pAttachments = attachments;
+            info.width = extent.width;
+            info.height = extent.height;
+            info.layers = 1;
+            VkFramebuffer framebuffer = VK_NULL_HANDLE;
+            HEARTH_TRY(check_vulkan(vk.CreateFramebuffer(device, &info, nullptr, &framebuffer),
+                                    "vkCreateFramebuffer"));
+            targets.framebuffers_[i].push_back(framebuffer);
+        }
     return {};
 }
 
@@ -423,10 +449,11 @@ Result<StaticMesh> Renderer::upload(const Canvas& canvas) {
 }
 
 void Renderer::begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& targets,
-                     uint32_t image_index, Color background) {
+                     uint32_t image_index, Color background, Edges edges) {
     const VulkanApi& vk = device_->vk();
     cmd_ = cmd;
     slot_ = slot;
+    edges_ = edges;
     extent_ = targets.extent_;
     ++picture_;
     used_vertices_ = 0;
@@ -436,13 +463,13 @@ void Renderer::begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& ta
     std::array<VkClearValue, 2> clear{};
     clear[0].color = {{background.r, background.g, background.b, 1.0f}};
     VkRenderPassBeginInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
-    info.renderPass = render_pass_;
-    info.framebuffer = targets.framebuffers_[image_index];
+    info.renderPass = render_passes_[static_cast<size_t>(edges)];
+    info.framebuffer = targets.framebuffers_[static_cast<size_t>(edges)][image_index];
     info.renderArea.extent = extent_;
-    info.clearValueCount = static_cast<uint32_t>(clear.size());
+    info.clearValueCount = edges == Edges::kSmooth ? 2 : 1;
     info.pClearValues = clear.data();
     vk.CmdBeginRenderPass(cmd, &info, VK_SUBPASS_CONTENTS_INLINE);
-    bind(shape_pipeline_, atlas_set_);
+    bind(shape_pipelines_, atlas_set_);
     const VkViewport viewport{
         0.0f, 0.0f, static_cast<float>(extent_.width), static_cast<float>(extent_.height),
         0.0f, 1.0f};
@@ -451,8 +478,9 @@ void Renderer::begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& ta
     vk.CmdSetScissor(cmd, 0, 1, &everything);
 }
 
-void Renderer::bind(VkPipeline pipeline, VkDescriptorSet set) {
-    device_->vk().CmdBindPipeline(cmd_, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+void Renderer::bind(const Pipelines& pipelines, VkDescriptorSet set) {
+    device_->vk().CmdBindPipeline(cmd_, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                  pipelines[static_cast<size_t>(edges_)]);
     device_->vk().CmdBindDescriptorSets(cmd_, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &set,
                                         0, nullptr);
 }
@@ -518,28 +546,28 @@ void Renderer::draw_rectangle(glm::vec2 from, glm::vec2 to) {
 
 Status Renderer::create_effect(Effect& effect, std::span<const uint32_t> fragment_shader) {
     effect.reset();
-    HEARTH_ASSIGN(effect.pipeline_, create_pipeline(canvas_vert_spv, fragment_shader));
+    HEARTH_ASSIGN(effect.pipelines_, create_pipelines(canvas_vert_spv, fragment_shader));
     effect.device_ = device_;
     return {};
 }
 
 void Renderer::draw(const Effect& effect, glm::vec2 from, glm::vec2 to,
                     std::span<const std::byte> constants) {
-    bind(effect.pipeline_, atlas_set_);
+    bind(effect.pipelines_, atlas_set_);
     set_view(View::pixels(extent_));
     device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_FRAGMENT_BIT,
                                    Effect::kFirstConstant, static_cast<uint32_t>(constants.size()),
                                    constants.data());
     draw_rectangle(from, to);
-    bind(shape_pipeline_, atlas_set_);
+    bind(shape_pipelines_, atlas_set_);
 }
 
 void Renderer::draw(const Backdrop& backdrop) {
-    bind(picture_pipeline_, backdrop.set_);
+    bind(picture_pipelines_, backdrop.set_);
     set_view(View::pixels(extent_));
     draw_rectangle({0.0f, 0.0f},
                    {static_cast<float>(extent_.width), static_cast<float>(extent_.height)});
-    bind(shape_pipeline_, atlas_set_);
+    bind(shape_pipelines_, atlas_set_);
 }
 
 Status Renderer::create_instanced_mesh(InstancedMesh& instanced, const Canvas& mesh,
@@ -569,8 +597,8 @@ Status Renderer::create_instanced_mesh(InstancedMesh& instanced, const Canvas& m
                           standalone::MemoryKind::kUpload, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT));
         instanced.instances_.push_back(std::move(buffer));
     }
-    HEARTH_ASSIGN(instanced.pipeline_,
-                  create_pipeline(vertex_shader, instance_frag_spv, info.instance_bytes));
+    HEARTH_ASSIGN(instanced.pipelines_,
+                  create_pipelines(vertex_shader, instance_frag_spv, info.instance_bytes));
     return {};
 }
 
@@ -589,13 +617,13 @@ void Renderer::draw(InstancedMesh& mesh, std::span<const std::byte> instances, c
     const standalone::Buffer& buffer = mesh.instances_[slot_];
     const VkDeviceSize offset = first * mesh.instance_bytes_;
     std::ranges::copy(instances, buffer.as<std::byte>().subspan(offset).begin());
-    bind(mesh.pipeline_, atlas_set_);
+    bind(mesh.pipelines_, atlas_set_);
     set_view(view);
     const VkBuffer handle = buffer.handle();
     device_->vk().CmdBindVertexBuffers(cmd_, 1, 1, &handle, &offset);
     draw_range(mesh.mesh_.vertices.handle(), mesh.mesh_.indices.handle(), 0, mesh.mesh_.index_count,
                0, static_cast<uint32_t>(count));
-    bind(shape_pipeline_, atlas_set_);
+    bind(shape_pipelines_, atlas_set_);
 }
 
 Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& view,

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Draws canvases, instanced meshes and the user interface: one atlas, four samples per pixel.
+// Draws canvases, instanced meshes and the user interface: one atlas, four samples per pixel, or one
+// where there is no time for more.
 
 #pragma once
 
@@ -9,6 +10,7 @@
 
 #include <standalone/device.hpp>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +18,15 @@
 struct ImDrawData;
 
 namespace hearth::demo {
+
+/// The edges of shapes.
+enum class Edges : uint8_t {
+    kSmooth,  ///< four samples per pixel
+    kPlain,   ///< one; cheaper, above all where the CPU draws
+};
+constexpr size_t kEdgesCount = 2;
+/// One for each of Edges.
+using Pipelines = std::array<VkPipeline, kEdgesCount>;
 
 /// Part of a canvas' plane that the picture shows: `center` in its middle, the unit vectors `right`
 /// and `up` pointing to its right and top edges.
@@ -64,7 +75,7 @@ class InstancedMesh {
     friend class Renderer;
     standalone::Device* device_ = nullptr;
     std::string name_;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    Pipelines pipelines_{};
     StaticMesh mesh_;
     std::vector<standalone::Buffer> instances_;  ///< per slot
     uint32_t instance_bytes_ = 0, capacity_ = 0;
@@ -95,7 +106,7 @@ class RenderTargets {
     VkImage samples_ = VK_NULL_HANDLE;
     VkDeviceMemory memory_ = VK_NULL_HANDLE;
     VkImageView samples_view_ = VK_NULL_HANDLE;
-    std::vector<VkFramebuffer> framebuffers_;
+    std::array<std::vector<VkFramebuffer>, kEdgesCount> framebuffers_;
 };
 
 /// Scenery rendered once, then copied into every picture.
@@ -133,7 +144,7 @@ class Effect {
   private:
     friend class Renderer;
     standalone::Device* device_ = nullptr;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    Pipelines pipelines_{};
 };
 
 class Renderer {
@@ -160,7 +171,7 @@ class Renderer {
     /// Starts a picture whose geometry goes to the buffers of `slot`; the last picture drawn with
     /// them must have completed.
     void begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& targets,
-               uint32_t image_index, Color background);
+               uint32_t image_index, Color background, Edges edges = Edges::kSmooth);
     void draw(const Canvas& canvas, const View& view);
     void draw(const StaticMesh& mesh, const View& view);
     /// Fills the whole picture, which must be of the backdrop's size.
@@ -192,14 +203,16 @@ class Renderer {
 
     Renderer() = default;
     Status create_atlas(const Atlas& atlas);
-    Status create_render_pass(VkFormat format);
+    Result<VkRenderPass> create_render_pass(Edges edges);
     Status create_layouts();
     /// instance_bytes: of the second vertex buffer; 0: there is none.
-    Result<VkPipeline> create_pipeline(std::span<const uint32_t> vertex_shader,
+    Result<Pipelines> create_pipelines(std::span<const uint32_t> vertex_shader,
                                        std::span<const uint32_t> fragment_shader,
                                        uint32_t instance_bytes = 0);
+    Status create_pipelines(Pipelines& pipelines, VkShaderModule vertex_shader,
+                            VkShaderModule fragment_shader, uint32_t instance_bytes);
     Result<VkDescriptorSet> create_texture_set(VkImageView view);
-    void bind(VkPipeline pipeline, VkDescriptorSet set);
+    void bind(const Pipelines& pipelines, VkDescriptorSet set);
     void set_view(const View& view);
     /// Space in this picture's buffers; empty spans if they are full, which end() reports.
     struct Room {
@@ -217,13 +230,13 @@ class Renderer {
 
     standalone::Device* device_ = nullptr;
     VkFormat format_ = VK_FORMAT_UNDEFINED;
-    VkRenderPass render_pass_ = VK_NULL_HANDLE;
+    std::array<VkRenderPass, kEdgesCount> render_passes_{};
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkDescriptorPool descriptor_pool_ = VK_NULL_HANDLE;
     VkDescriptorSet atlas_set_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline shape_pipeline_ = VK_NULL_HANDLE;
-    VkPipeline picture_pipeline_ = VK_NULL_HANDLE;
+    Pipelines shape_pipelines_{};
+    Pipelines picture_pipelines_{};
     VkImage atlas_image_ = VK_NULL_HANDLE;
     VkDeviceMemory atlas_memory_ = VK_NULL_HANDLE;
     VkImageView atlas_view_ = VK_NULL_HANDLE;
@@ -233,6 +246,7 @@ class Renderer {
     // The picture being drawn.
     VkCommandBuffer cmd_ = VK_NULL_HANDLE;
     uint32_t slot_ = 0;
+    Edges edges_ = Edges::kSmooth;
     VkExtent2D extent_{};
     uint64_t picture_ = 0;
     size_t used_vertices_ = 0;  ///< may exceed the capacity, as used_indices_

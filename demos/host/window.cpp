@@ -5,17 +5,16 @@
 
 #include "window.hpp"
 
-#define SDL_MAIN_HANDLED
-#include <SDL.h>
+#include "sdl.hpp"
+
 #include <SDL_vulkan.h>
-#include <dlfcn.h>
 
 #include <cctype>
 
 namespace hearth::demo {
 namespace {
 
-/// The few functions of SDL2 in use, loaded by name.
+/// The few functions of SDL2 in use.
 struct Sdl {
 #define FUNCTIONS(X)             \
     X(Init)                      \
@@ -23,6 +22,7 @@ struct Sdl {
     X(GetError)                  \
     X(CreateWindow)              \
     X(DestroyWindow)             \
+    X(SetWindowFullscreen)       \
     X(GetKeyName)                \
     X(GetKeyFromScancode)        \
     X(GetKeyboardState)          \
@@ -30,6 +30,7 @@ struct Sdl {
     X(GetWindowSize)             \
     X(PollEvent)                 \
     X(SetHint)                   \
+    X(free)                      \
     X(GameControllerOpen)        \
     X(GameControllerClose)       \
     X(GameControllerGetAttached) \
@@ -37,28 +38,8 @@ struct Sdl {
     X(Vulkan_CreateSurface)      \
     X(Vulkan_GetDrawableSize)    \
     X(Vulkan_GetInstanceExtensions)
-#define MEMBER(name) decltype(&SDL_##name) name = nullptr;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
-
-    static Result<Sdl> open() {
-        void* const library = dlopen("libSDL2-2.0.so.0", RTLD_NOW | RTLD_LOCAL);
-        if (!library) {
-            return unsupported(
-                "no SDL2: libSDL2-2.0.so.0 could not be opened (on Debian: apt-get install "
-                "libsdl2-2.0-0)");
-        }
-        Sdl sdl;
-        bool has_all = true;
-#define LOAD(name)                                                                    \
-    sdl.name = reinterpret_cast<decltype(&SDL_##name)>(dlsym(library, "SDL_" #name)); \
-    has_all = has_all && sdl.name;
-        FUNCTIONS(LOAD)
-#undef LOAD
+    HEARTH_SDL_FUNCTIONS(FUNCTIONS)
 #undef FUNCTIONS
-        if (!has_all) return unsupported("libSDL2-2.0.so.0 is too old");
-        return sdl;
-    }
 };
 
 std::string key_name(const Sdl& sdl, SDL_Keycode key) {
@@ -97,6 +78,10 @@ class SdlWindow final : public Window {
         return {static_cast<uint32_t>(width), static_cast<uint32_t>(height)};
     }
 
+    void set_full_screen(bool is_full) override {
+        sdl_.SetWindowFullscreen(window_, is_full ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+    }
+
     Input poll() override {
         Input input;
         SDL_Event event;
@@ -109,6 +94,13 @@ class SdlWindow final : public Window {
                     if (event.key.repeat == 0) {
                         input.pressed.push_back(key_name(sdl_, event.key.keysym.sym));
                     }
+                    break;
+                case SDL_TEXTINPUT:
+                    input.text += event.text.text;
+                    break;
+                case SDL_DROPFILE:
+                    input.dropped.emplace_back(event.drop.file);
+                    sdl_.free(event.drop.file);
                     break;
                 case SDL_CONTROLLERDEVICEADDED:
                     if (!controller_) controller_ = sdl_.GameControllerOpen(event.cdevice.which);
@@ -178,7 +170,7 @@ class SdlWindow final : public Window {
 }  // namespace
 
 Result<std::unique_ptr<Window>> Window::create(const char* title, VkExtent2D extent) {
-    HEARTH_ASSIGN(const Sdl sdl, Sdl::open());
+    HEARTH_ASSIGN(const Sdl sdl, open_sdl<Sdl>());
     // Keep the default handling of Ctrl-C.
     sdl.SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     if (sdl.Init(SDL_INIT_VIDEO | SDL_INIT_GAMECONTROLLER) != 0) {

@@ -29,6 +29,8 @@ class Window {
     virtual Result<VkSurfaceKHR> create_surface(const standalone::Instance& instance) = 0;
     /// Size in pixels; zero while minimized.
     virtual VkExtent2D extent() = 0;
+    /// Covers the whole display, or returns to the window's size.
+    virtual void set_full_screen(bool is_full) = 0;
     /// Handles the window's events.
     virtual Input poll() = 0;
 

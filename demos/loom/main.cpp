@@ -260,9 +260,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     }
     draw_panel(layout, extent);
     HEARTH_TRY(host_->end_picture());
-    const std::string path = picture_path(input);
-    if (path.empty()) return {};
-    return host_->loop().record_screenshot(frame, host_->presenter(), path);
+    return capture(frame, input);
 }
 
 /// Draws the beam that the cloth hangs from, its shadow on the wall, and the fringe.
@@ -418,6 +416,7 @@ int run(int argc, char** argv) {
     CLI::App app("Loom: a wall hanging that a network weaves while it is looked at");
     demo::add_options(app, static_cast<demo::Options&>(options));
     demo::add_play_options(app, options);
+    demo::add_clip_option(app, options);
     app.add_flag("--moves", options.moves, "Let the picture change from frame to frame");
     CLI11_PARSE(app, argc, argv);
     return demo::play(kInfo.name, [&] { return Game::create(options); });

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <stb_image.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -227,7 +228,7 @@ TEST_F(DemoHost, APictureOfItsOwnSizeCanBeWrittenBesideTheFrames) {
     const std::string path = folder_ / "report.png";
     ASSERT_TRUE(host_
                     ->write_picture({200, 100}, path,
-                                    [] {
+                                    [](Renderer&) {
                                         ImGui::GetBackgroundDrawList()->AddRectFilled(
                                             {50, 25}, {150, 75}, IM_COL32(0, 200, 100, 255));
                                     })
@@ -238,6 +239,96 @@ TEST_F(DemoHost, APictureOfItsOwnSizeCanBeWrittenBesideTheFrames) {
     const std::array<uint8_t, 3> green = {0, 200, 100};
     EXPECT_EQ(picture.at(100, 50), green);
     EXPECT_NE(picture.at(30, 50), green);
+}
+
+TEST_F(DemoHost, PlainEdgesHaveTheColoursThatWereDrawn) {
+    Canvas canvas(host_->ui().white_uv());
+    canvas.quad({0, 0}, {160, 0}, {160, 120}, {0, 120}, Color::hex(0xff8000));
+    std::array<uint8_t, 4> inside{}, outside{};
+    const auto frame = host_->begin_frame();
+    ASSERT_TRUE(frame.ok() && *frame);
+    Renderer& renderer = host_->renderer();
+    RenderTargets targets;
+    ASSERT_TRUE(
+        renderer.create_targets(targets, host_->presenter().extent(), host_->presenter().views())
+            .ok());
+    renderer.begin((*frame)->cmd, (*frame)->slot, targets, (*frame)->image_index,
+                   Color::hex(0x102030), Edges::kPlain);
+    renderer.draw(canvas, View::pixels(host_->presenter().extent()));
+    ASSERT_TRUE(renderer.end().ok());
+    ASSERT_TRUE(
+        host_->loop()
+            .record_copy(**frame, host_->presenter(),
+                         [&](const Pixels& pixels) {
+                             const auto at = [&](size_t x, size_t y) {
+                                 std::array<uint8_t, 4> pixel{};
+                                 std::ranges::copy_n(
+                                     pixels.bytes.begin() +
+                                         static_cast<ptrdiff_t>(4 * (y * pixels.extent.width + x)),
+                                     4, pixel.begin());
+                                 if (pixels.is_bgra) std::swap(pixel[0], pixel[2]);
+                                 return pixel;
+                             };
+                             inside = at(159, 119), outside = at(160, 120);
+                         })
+            .ok());
+    ASSERT_TRUE(host_->end_frame(**frame).ok());
+    ASSERT_TRUE(host_->loop().wait().ok());
+    EXPECT_EQ(inside, (std::array<uint8_t, 4>{0xff, 0x80, 0, 0xff}));
+    EXPECT_EQ(outside, (std::array<uint8_t, 4>{0x10, 0x20, 0x30, 0xff}));
+}
+
+TEST_F(DemoHost, LargerTextTakesMoreRoom) {
+    const float before = host_->ui().body()->FontSize;
+    ASSERT_TRUE(host_->set_ui_scale(2 * host_->ui().scale()).ok());
+    EXPECT_GT(host_->ui().body()->FontSize, 1.8f * before);
+    EXPECT_TRUE(frame([] { ImGui::GetForegroundDrawList()->AddText({9, 9}, ~0u, "Ember"); }).ok());
+    EXPECT_TRUE(host_->loop().wait().ok());
+}
+
+/// How many of so many frames are drawn, and with which edges, where a picture costs so much.
+struct Paced {
+    Pace pace{16.6};
+    void play(int frames, double picture_ms, double smooth_ms) {
+        for (int i = 0; i < frames; ++i) {
+            const bool is_drawn = static_cast<uint32_t>(i) % pace.frames_per_picture() == 0;
+            pace.add(2 + (is_drawn ? picture_ms + (pace.has_smooth_edges() ? smooth_ms : 0) : 0));
+        }
+    }
+};
+
+TEST(Pace, KeepsTheBestPictureWhereThereIsTime) {
+    Paced game;
+    game.play(2000, 4, 8);
+    EXPECT_TRUE(game.pace.has_smooth_edges());
+    EXPECT_EQ(game.pace.frames_per_picture(), 1u);
+}
+
+TEST(Pace, DrawsPlainEdgesFirstAndFewerPicturesThen) {
+    Paced plain, fewer, fewest;
+    plain.play(400, 10, 30);
+    EXPECT_FALSE(plain.pace.has_smooth_edges());
+    EXPECT_EQ(plain.pace.frames_per_picture(), 1u);
+    fewer.play(400, 25, 30);
+    EXPECT_EQ(fewer.pace.frames_per_picture(), 2u);
+    fewest.play(4 * 8, 400, 100);  // within some seconds of a very slow machine
+    EXPECT_EQ(fewest.pace.frames_per_picture(), 8u);
+}
+
+TEST(Pace, ReturnsToTheBestPictureAndTriesLessOftenInVain) {
+    Paced game;
+    game.play(400, 40, 40);
+    EXPECT_FALSE(game.pace.has_smooth_edges());
+    game.play(4000, 2, 2);
+    EXPECT_TRUE(game.pace.has_smooth_edges());
+    // Smooth edges are too expensive by a little: nearly all frames are without them.
+    Paced edge;
+    int smooth = 0;
+    for (int i = 0; i < 20000; ++i) {
+        edge.play(1, 4, 12);
+        smooth += edge.pace.has_smooth_edges() ? 1 : 0;
+    }
+    EXPECT_LT(smooth, 1000);
 }
 
 // As timeout(1) sends it: to the process, and to its group.

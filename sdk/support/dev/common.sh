@@ -16,6 +16,7 @@ build_packages=(
     libprotobuf-dev protobuf-compiler libonnx-dev                       # the ONNX importer
     libpng-dev                                                          # images and .npz as training data
     libsdl2-dev libglm-dev libstb-dev libimgui-dev fonts-dejavu-core    # the demos
+    libwebp-dev                                                         # their clips
     nlohmann-json3-dev libcli11-dev libfmt-dev libncurses-dev libgtest-dev)   # tools and tests
 run_packages=(libvulkan1 mesa-vulkan-drivers)                           # a driver where there is no GPU
 # shellcheck disable=SC2034
