@@ -898,5 +898,71 @@ TEST(Caps, ListMatricesOfAWorkgroupWhereTheHostEnabledBothFeatures) {
     EXPECT_EQ(caps_with(kScope | kSizes).workgroup_scope_granularities[0].invocations, 0u);
 }
 
+/// A driver that reports only who it is, and subgroups.
+struct DriverWithIds {
+    static inline uint32_t vendor, device, subgroup_size;
+    static void VKAPI_CALL properties(VkPhysicalDevice, VkPhysicalDeviceProperties2* out) {
+        out->properties.vendorID = vendor;
+        out->properties.deviceID = device;
+        out->properties.driverVersion = 0x01020304;
+        for (auto* s = static_cast<VkBaseOutStructure*>(out->pNext); s != nullptr; s = s->pNext) {
+            if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES)
+                reinterpret_cast<VkPhysicalDeviceDriverProperties*>(s)->driverID =
+                    VK_DRIVER_ID_MESA_TURNIP;
+            if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
+                auto& subgroups = *reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(s);
+                subgroups.subgroupSize = subgroup_size;
+                subgroups.supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+                subgroups.supportedOperations =
+                    VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+            }
+        }
+    }
+    static VkResult VKAPI_CALL extensions(VkPhysicalDevice, const char*, uint32_t* count,
+                                          VkExtensionProperties*) {
+        *count = 0;
+        return VK_SUCCESS;
+    }
+};
+
+DeviceCaps caps_by_ids(uint32_t vendor, uint32_t device, uint32_t subgroup_size = 32,
+                       uint32_t api_version = VK_API_VERSION_1_2) {
+    DriverWithIds::vendor = vendor;
+    DriverWithIds::device = device;
+    DriverWithIds::subgroup_size = subgroup_size;
+    gpu::InstanceFunctions vk;
+    vk.GetPhysicalDeviceProperties2 = DriverWithIds::properties;
+    vk.EnumerateDeviceExtensionProperties = DriverWithIds::extensions;
+    hearth_result result = HEARTH_ERROR_INTERNAL;
+    const hearth_device_caps caps =
+        gpu::query_caps(vk, VK_NULL_HANDLE, api_version, 0, HEARTH_BINDING_DEVICE_ADDRESS, result);
+    EXPECT_EQ(result, HEARTH_OK);
+    return to_caps(caps);
+}
+
+TEST(Caps, NameDeviceAndDriverById) {
+    const DeviceCaps caps = caps_by_ids(0x5143, 0x43050a01);
+    EXPECT_EQ(caps.vendor_id, 0x5143u);
+    EXPECT_EQ(caps.device_id, 0x43050a01u);
+    EXPECT_EQ(caps.driver_version, 0x01020304u);
+    EXPECT_EQ(caps.driver_id, uint32_t{VK_DRIVER_ID_MESA_TURNIP});
+    EXPECT_EQ(caps_by_ids(0x5143, 0x43050a01, 32, VK_API_VERSION_1_1).driver_id, 0u);
+}
+
+TEST(Caps, HaveTheUnitsOfCardsWhoseDriversDoNotReportThem) {
+    EXPECT_EQ(caps_by_ids(0x8086, 0x56a0).compute_units, 32u);  // Arc A770
+    EXPECT_EQ(caps_by_ids(0x8086, 0xe20b).compute_units, 20u);  // Arc B580
+    EXPECT_EQ(caps_by_ids(0x8086, 0x9a49).compute_units, 0u);   // integrated
+    EXPECT_EQ(caps_by_ids(0x1002, 0x56a0).compute_units, 0u);   // another vendor's
+}
+
+TEST(Caps, HaveNoSubgroupOperationsWhereTheyFailOrHaveNoSize) {
+    EXPECT_TRUE(caps_by_ids(0x8086, 0x56a0).subgroup_arithmetic);
+    EXPECT_FALSE(caps_by_ids(0x5143, 0x43050a01).subgroup_arithmetic);
+    const DeviceCaps mali = caps_by_ids(0x13b5, 0x72120000, 0);
+    EXPECT_EQ(mali.subgroup_size, 1u);
+    EXPECT_FALSE(mali.subgroup_arithmetic);
+}
+
 }  // namespace
 }  // namespace hearth::test

@@ -380,13 +380,18 @@ typedef struct hearth_device_caps {
     /* Pipelines may require any power of two in this range.  Both are 0 unless
      * HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is enabled; subgroups then have `subgroup_size`. */
     uint32_t min_subgroup_size, max_subgroup_size;
-    /* Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it. */
+    /* Number of multiprocessors, compute units or Xe cores: from the driver, or by device_id where
+     * it does not report them; 0 if unknown. */
     uint32_t compute_units;
     /* HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run. */
     uint32_t shader_int64;
     /* Programs may reach buffers by address (HEARTH_BINDING_DEVICE_ADDRESS); otherwise they are
      * compiled for push descriptors. */
     uint32_t buffer_device_address;
+    /* vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties. */
+    uint32_t vendor_id, device_id, driver_version;
+    /* A VkDriverId; 0 below Vulkan 1.2 without VK_KHR_driver_properties. */
+    uint32_t driver_id;
 } hearth_device_caps;
 
 /* Caps of a physical device on which the features `enabled` will be (or were) enabled. */

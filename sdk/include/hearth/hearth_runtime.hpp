@@ -120,6 +120,10 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.shader_int64 = c.shader_int64 != 0;
     caps.buffer_device_address = c.buffer_device_address != 0;
     caps.spirv_version = c.spirv_version;
+    caps.vendor_id = c.vendor_id;
+    caps.device_id = c.device_id;
+    caps.driver_id = c.driver_id;
+    caps.driver_version = c.driver_version;
     return caps;
 }
 

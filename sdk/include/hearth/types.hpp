@@ -214,7 +214,8 @@ struct DeviceCaps {
     bool cooperative_matrix_nv = false;                   ///< VK_NV_cooperative_matrix is enabled
     CpuIsa cpu_isa = CpuIsa::kNone;  ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
     DeviceType device_type = DeviceType::kOther;
-    /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: unknown.
+    /// Multiprocessors, compute units or Xe cores, each of which runs workgroups: from the driver,
+    /// or by device_id where it does not report them.  0: unknown.
     uint32_t compute_units = 0;
     /// Programs may reach buffers by address; otherwise all are compiled for push descriptors
     /// (BindingModel::kDescriptor).
@@ -222,6 +223,10 @@ struct DeviceCaps {
     /// Newest SPIR-V version supported, as encoded in modules: 0x00010300 for Vulkan 1.1,
     /// 0x00010500 for 1.2.
     uint32_t spirv_version = 0x00010500;
+    /// VkPhysicalDeviceProperties' vendorID and deviceID, and VkPhysicalDeviceDriverProperties'
+    /// driverID.  0: unknown, as in device targets for devices of several vendors.
+    uint32_t vendor_id = 0, device_id = 0, driver_id = 0;
+    uint32_t driver_version = 0;  ///< driverVersion, in the vendor's encoding; 0: unknown
 
     NarrowStorage narrow_storage() const {
         return {storage_buffer_16bit_access, storage_buffer_8bit_access, shader_int64,

@@ -100,6 +100,10 @@ Json describe(standalone::Instance& instance, int index) {
     Json json = {{"index", index},
                  {"name", first.deviceName},
                  {"kind", kind_of(first.deviceType)},
+                 {"vendor_id", first.vendorID},
+                 {"device_id", first.deviceID},
+                 {"driver_id", static_cast<uint32_t>(driver.driverID)},
+                 {"driver_version", first.driverVersion},
                  {"vulkan", version_text(first.apiVersion)},
                  {"driver", std::string(driver.driverName) + " " + driver.driverInfo}};
 
@@ -138,6 +142,8 @@ void print_device(const Json& d) {
     const auto number = [&](const char* key) { return d[key].get<uint64_t>(); };
     print("device {}: {} ({}), Vulkan {}, driver {}\n", number("index"), text("name"), text("kind"),
           text("vulkan"), text("driver"));
+    print("  vendor {:#06x}, device {:#06x}, driver id {}, version {:#x}\n", number("vendor_id"),
+          number("device_id"), number("driver_id"), number("driver_version"));
     if (d.contains("problem")) {
         print("  not usable: {}\n", text("problem"));
         return;

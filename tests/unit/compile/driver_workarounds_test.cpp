@@ -114,7 +114,20 @@ TEST(DriverWorkarounds, EachSaysWhereItWasSeenAndWhy) {
         EXPECT_FALSE(std::string_view(workaround->name).empty());
         EXPECT_FALSE(std::string_view(workaround->driver).empty()) << workaround->name;
         EXPECT_FALSE(std::string_view(workaround->reason).empty()) << workaround->name;
+        const std::string_view report = workaround->report;
+        EXPECT_TRUE(report.empty() || report.starts_with("https://")) << workaround->name;
     }
+}
+
+TEST(DriverWorkarounds, AreSelectedByTheIdsThatDriversReport) {
+    DeviceCaps adreno;
+    adreno.vendor_id = vendor_id::kQualcomm;
+    EXPECT_TRUE(kBasicSubgroups.is_needed(adreno));
+    EXPECT_FALSE(kBasicSubgroups.is_needed(DeviceCaps{}));
+    DeviceCaps mali;
+    mali.subgroup_size = 1;  // as of a driver that reports 0
+    EXPECT_TRUE(kUnreportedSubgroups.is_needed(mali));
+    EXPECT_FALSE(kUnreportedSubgroups.is_needed(DeviceCaps{}));
 }
 
 }  // namespace

@@ -56,6 +56,19 @@ TEST(DeviceModel, LimitsRegistersAndKernelsByFamilyButNotInDataCentres) {
     EXPECT_EQ(any.shared_budget(256), radeon.shared_budget(256));
 }
 
+TEST(DeviceModel, FollowsTheIdsOfVendorAndDriverBeforeTheName) {
+    DeviceCaps caps;
+    caps.name = "Radeon of another vendor";
+    caps.vendor_id = vendor_id::kNvidia;
+    EXPECT_EQ(device_model(caps).registers, kUnlimited);
+    caps.driver_id = driver_id::kNvk;
+    EXPECT_EQ(device_model(caps).registers, 160u);
+    caps = {.name = "Graphics", .vendor_id = vendor_id::kIntel};
+    EXPECT_EQ(device_model(caps).registers, 112u);
+    caps.vendor_id = vendor_id::kAmd;
+    EXPECT_EQ(device_model(caps).registers, 96u);
+}
+
 TEST(DeviceModel, OfAGpuWithFewerUnitsThanAnyIsTheSmallest) {
     EXPECT_EQ(model_of_gpu(2).compute_units, 8);
 }

@@ -6,6 +6,7 @@
 #include "device/vulkan/requirements.hpp"
 
 #include "core/alloc.hpp"
+#include "core/gpu_ids.hpp"
 #include "device/vulkan/device.hpp"
 
 #include <algorithm>
@@ -408,11 +409,14 @@ DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice 
     DeviceProperties found;
     found.device = properties.properties;
     found.max_allocation_bytes = allocation.maxMemoryAllocationSize;
-    // Some drivers report a size of 0: each invocation counts as a subgroup, without operations.
+    // Workarounds (core/driver_workarounds.hpp): kUnreportedSubgroups, kBasicSubgroups.
     found.subgroup_size = std::max(1u, subgroups.subgroupSize);
     if (subgroups.subgroupSize != 0 &&
         (subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
-        found.subgroup_operations = subgroups.supportedOperations;
+        found.subgroup_operations =
+            has_unreliable_shuffles(found.device.vendorID)
+                ? subgroups.supportedOperations & VK_SUBGROUP_FEATURE_BASIC_BIT
+                : subgroups.supportedOperations;
     if ((sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0) {
         found.min_subgroup_size = sizes.minSubgroupSize;
         found.max_subgroup_size = sizes.maxSubgroupSize;
@@ -423,27 +427,43 @@ DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice 
 
 namespace {
 
-/// Returns the number of compute units (SMs, CUs), or 0. Vulkan has no property for it, but vendor
-/// extensions have; they can be queried without being enabled.
-uint32_t query_compute_units(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
-                             hearth_result& result) {
+/// Fills in the ids of device and driver, and the number of compute units (SMs, CUs, cores). Vulkan
+/// has no property for the latter, but vendor extensions have, which can be queried without being
+/// enabled; where there is none, known_units() may know them by the device's id.
+hearth_result query_identity(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                             uint32_t api_version, hearth_device_caps& caps) {
     ExtensionNames available;
-    result = to_result(available.load(vk, physical_device));
-    if (result != HEARTH_OK) return 0;
+    const hearth_result result = to_result(available.load(vk, physical_device));
+    if (result != HEARTH_OK) return result;
+    const auto has = [&](const char* name) { return contains(available.names(), name); };
     VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{};
     nvidia.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
     VkPhysicalDeviceShaderCoreProperties2AMD amd{};
     amd.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD;
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm{};
+    arm.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM;
+    VkPhysicalDeviceDriverProperties driver{};
+    driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     VkPhysicalDeviceProperties2 properties{};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    if (contains(available.names(), VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME))
+    if (has(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME))
         properties.pNext = &nvidia;
-    else if (contains(available.names(), VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME))
+    else if (has(VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME))
         properties.pNext = &amd;
-    else
-        return 0;
+    else if (has(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME))
+        properties.pNext = &arm;
+    if (api_version >= VK_API_VERSION_1_2 || has(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME)) {
+        driver.pNext = properties.pNext;
+        properties.pNext = &driver;
+    }
     vk.GetPhysicalDeviceProperties2(physical_device, &properties);
-    return nvidia.shaderSMCount + amd.activeComputeUnitCount;
+    caps.vendor_id = properties.properties.vendorID;
+    caps.device_id = properties.properties.deviceID;
+    caps.driver_version = properties.properties.driverVersion;
+    caps.driver_id = driver.driverID;
+    caps.compute_units = nvidia.shaderSMCount + amd.activeComputeUnitCount + arm.shaderCoreCount;
+    if (caps.compute_units == 0) caps.compute_units = known_units(caps.vendor_id, caps.device_id);
+    return HEARTH_OK;
 }
 
 }  // namespace
@@ -470,7 +490,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.spirv_version = newest_spirv(api_version);
     caps.buffer_device_address = model == HEARTH_BINDING_DEVICE_ADDRESS;
     caps.device_type = static_cast<uint32_t>(properties.deviceType);
-    caps.compute_units = query_compute_units(vk, physical_device, result);
+    result = query_identity(vk, physical_device, api_version, caps);
     caps.max_compute_work_group_invocations = limits.maxComputeWorkGroupInvocations;
     caps.max_compute_work_group_size_x = limits.maxComputeWorkGroupSize[0];
     caps.max_compute_work_group_count_x = limits.maxComputeWorkGroupCount[0];
