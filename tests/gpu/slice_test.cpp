@@ -4,6 +4,7 @@
 #include "gpu/rig.hpp"
 #include "program/spirv.hpp"
 
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -69,6 +70,38 @@ TEST_F(Slice, SlicedAtEachBarrierEqualsUnslicedBitForBit) {
             EXPECT_EQ(sliced->get_y(5), y) << limit;
         }
         EXPECT_EQ(sliced->read_slot(kStateVariable), whole->read_slot(kStateVariable)) << limit;
+    }
+}
+
+/// Slices of a run without limits of its own, with this limit of the context.
+uint32_t slices_within(const std::function<std::unique_ptr<Rig>(RigOptions)>& make, double us,
+                       uint64_t max_flops = 0) {
+    RigOptions options;
+    options.host = [us](hearth_context_create_info& info) { info.max_slice_us = us; };
+    const auto rig = make(options);
+    if (!rig) return 0;
+    const std::vector<float> x = test_values(5 * kWidth, 1);
+    return learn_in_slices(*rig, x, 0.3f,
+                           [&](hearth_record_info& info) { info.max_flops = max_flops; });
+}
+
+TEST_F(Slice, RunsWithoutLimitsHaveThatOfTheirContext) {
+    const auto make = [&](const RigOptions& options) { return make_rig(options); };
+    EXPECT_EQ(slices_within(make, HUGE_VAL), 1u);
+    EXPECT_EQ(slices_within(make, 0), 1u);  // the default of a device that shares no display
+    const uint32_t shortest = slices_within(make, 1e-6);
+    EXPECT_GT(shortest, 4u);
+    EXPECT_EQ(slices_within(make, 1e-6, UINT64_MAX), 1u);  // a limit of its own
+}
+
+TEST_F(Slice, TheLimitOfAContextIsANumberOfMicroseconds) {
+    for (const double wrong : {-1.0, std::nan("")}) {
+        hearth_context_create_info info = device().host_info();
+        info.max_slice_us = wrong;
+        const auto context = Context::create(info);
+        ASSERT_FALSE(context.ok());
+        EXPECT_NE(context.status().message().find("max_slice_us is"), std::string::npos)
+            << context.status().message();
     }
 }
 

@@ -531,6 +531,12 @@ typedef struct hearth_context_create_info {
      * call returns HEARTH_ERROR_BUDGET_EXCEEDED without calling the driver.  Not used with
      * device_memory_callbacks, which choose the heap. */
     uint64_t heap_budgets[HEARTH_HEAP_COUNT];
+    /* GPU microseconds of a slice that is recorded with a cursor and without limits of its own, for
+     * devices whose drivers reset what takes seconds.  Measured in sessions with
+     * HEARTH_SESSION_COLLECT_GPU_TIMINGS, and before or without measurements estimated from flops and
+     * bytes moved, as of a small GPU.  0: 250,000 on integrated GPUs, and on all GPUs under Windows;
+     * no limit elsewhere.  HUGE_VAL: no limit. */
+    double max_slice_us;
 } hearth_context_create_info;
 
 /* Adopts the application's device.  Returns HEARTH_ERROR_INVALID_ARGUMENT or
@@ -1307,7 +1313,8 @@ typedef struct hearth_record_info {
      * HEARTH_SESSION_SPLIT_DISPATCHES, between sub-dispatches (hearth_command_info).  Results are
      * bitwise equal wherever slices end.  Readers that run between two slices may see partially
      * written tensors.  Only a single sub-dispatch, or a single command that cannot be split,
-     * may exceed a limit. */
+     * may exceed a limit.  A slice without limits has that of its context, if there is a cursor:
+     * hearth_context_create_info::max_slice_us. */
     uint32_t max_dispatches;
     uint32_t max_workgroups;
     uint64_t max_flops;

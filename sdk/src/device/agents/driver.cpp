@@ -142,6 +142,8 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, Entry& entry, uint64_
     record.batch_size = std::max<uint64_t>(rows, 1);
     record.max_dispatches = limits.dispatches;
     record.max_workgroups = limits.workgroups;
+    // What agents record whole has no limit, not the context's either.
+    if (limits.is_nothing()) record.max_flops = UINT64_MAX;
     if (is_frame && decision.has_agent_count) record.indirect_batch_buffer = &decision.agent_count;
     if (&entry == &entries.learn || &entry == &entries.advantages)
         record.occupancy_priority = occupancy_priority(budget.priority());

@@ -9,6 +9,8 @@
 #include "device/session/converter.hpp"
 #include "device/session/session.hpp"
 
+#include <limits>
+
 namespace hearth::runtime {
 
 namespace {
@@ -28,6 +30,24 @@ void free_to_host(void* user_data, void* memory) {
 HostAllocator allocator_over(VkAllocationCallbacks* callbacks) {
     if (callbacks->pfnAllocation == nullptr) return HostAllocator();
     return HostAllocator(callbacks, allocate_from_host, free_to_host);
+}
+
+#ifdef _WIN32
+constexpr bool kResetsAllDevices = true;  // after two seconds, unless the registry says otherwise
+#else
+constexpr bool kResetsAllDevices = false;
+#endif
+
+/// Limit of slices without limits of their own, in GPU microseconds; 0: none.
+double max_slice_us_of(const hearth_context_create_info& info, const hearth_device_caps& caps) {
+    if (info.max_slice_us != 0)
+        return info.max_slice_us < std::numeric_limits<double>::infinity() ? info.max_slice_us : 0;
+    // An eighth of two seconds, of which the estimates may be off.
+    constexpr double kCarefulUs = 250'000;
+    const bool is_gpu = caps.device_type != VK_PHYSICAL_DEVICE_TYPE_CPU &&
+                        caps.cpu_isa == HEARTH_CPU_ISA_NONE;
+    const bool is_integrated = caps.device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    return is_gpu && (is_integrated || kResetsAllDevices) ? kCarefulUs : 0;
 }
 
 }  // namespace
@@ -70,6 +90,7 @@ hearth_result Context::create(const hearth_context_create_info& info, Context** 
     context->verify_ = info.verify;
     context->callback_user_ = info.callback_user_data;
     context->frame_semaphore_ = info.timeline_semaphore;
+    context->max_slice_us_ = max_slice_us_of(info, context->device_.caps());
     if (info.pipeline_cache == VK_NULL_HANDLE)
         if (const hearth_result r = context->create_pipeline_cache(info); r != HEARTH_OK) {
             problems.add("cannot create a pipeline cache (%s); pipelines are compiled without one",

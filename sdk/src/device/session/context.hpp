@@ -44,6 +44,8 @@ class Context : public HandleTag<0x48435458> {
     const gpu::Device& device() const { return device_; }
     /// Null for a Vulkan device.
     native::Device* native() const { return native_; }
+    /// Limit of slices without limits of their own, in GPU microseconds; 0: none.
+    double max_slice_us() const { return max_slice_us_; }
     gpu::DeviceMemory& memory() { return memory_; }
     const gpu::DeviceMemory& memory() const { return memory_; }
     gpu::PipelineTable& pipelines() { return pipelines_; }
@@ -100,6 +102,7 @@ class Context : public HandleTag<0x48435458> {
     uint64_t untrusted_programs_ = 0;  ///< loaded so far
     void* callback_user_ = nullptr;
     VkSemaphore frame_semaphore_ = VK_NULL_HANDLE;
+    double max_slice_us_ = 0;
     uint64_t frame_number_ = 0, completed_ = 0;
     Session* sessions_ = nullptr;      ///< live and retired
     Converter* converters_ = nullptr;  ///< live and retired

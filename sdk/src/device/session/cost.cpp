@@ -18,6 +18,12 @@ struct Speed {
 };
 constexpr Speed kSmallGpu{2, 5e5, 3e4}, kCpu{10, 5e3, 5e3};
 
+const Speed& speed_of(const hearth_device_caps& caps) {
+    const bool is_cpu =
+        caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU || caps.cpu_isa != HEARTH_CPU_ISA_NONE;
+    return is_cpu ? kCpu : kSmallGpu;
+}
+
 unsigned long long wide(uint64_t value) {
     return value;
 }
@@ -85,11 +91,7 @@ double Session::estimate_us(const file::CommandRecord& command, uint64_t rows) c
         if (const uint64_t most = extent_at(bytes, most_rows); most > 0)
             share = static_cast<double>(extent_at(bytes, rows)) / static_cast<double>(most);
     }
-    const hearth_device_caps& caps = context_->device().caps();
-    const Speed& speed =
-        caps.device_type == VK_PHYSICAL_DEVICE_TYPE_CPU || caps.cpu_isa != HEARTH_CPU_ISA_NONE
-            ? kCpu
-            : kSmallGpu;
+    const Speed& speed = speed_of(context_->device().caps());
     return speed.us_per_command +
            share * std::max(static_cast<double>(command.flops) / speed.flops_per_us,
                             static_cast<double>(command.bytes_moved) / speed.bytes_per_us);
@@ -105,6 +107,21 @@ void Session::limit_by_costs(hearth_record_info& info, Position first) {
     };
     lower(info.max_dispatches, limits.dispatches);
     lower(info.max_workgroups, limits.workgroups);
+}
+
+void Session::limit_by_context(hearth_record_info& info, Position first) {
+    const double us = context_->max_slice_us();
+    if (us == 0) return;
+    if (!costs_.empty()) {
+        info.gpu_time_budget_us = us;
+        return limit_by_costs(info, first);
+    }
+    const Speed& speed = speed_of(context_->device().caps());
+    const auto most = [&](double per_us) {
+        return std::max<uint64_t>(1, static_cast<uint64_t>(std::min(us * per_us, 1e18)));
+    };
+    info.max_flops = most(speed.flops_per_us);
+    info.max_bytes_moved = most(speed.bytes_per_us);
 }
 
 void Session::measure_costs() {

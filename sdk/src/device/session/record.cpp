@@ -499,7 +499,10 @@ hearth_result Session::record(const hearth_record_info& given, hearth_run_cursor
     if (const hearth_result r = prepare(given, cursor); r != HEARTH_OK) return r;
     hearth_record_info info = given;
     const Position first = first_of(entries_[info.entry], cursor);
-    if (info.gpu_time_budget_us > 0) limit_by_costs(info, first);
+    if (info.gpu_time_budget_us > 0)
+        limit_by_costs(info, first);
+    else if (cursor != nullptr && !is_limited(info))
+        limit_by_context(info, first);
     DumpTarget target;
     Readback* dump = nullptr;
     if (is_dumped(info, cursor))

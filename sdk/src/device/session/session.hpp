@@ -344,6 +344,8 @@ class Session : public HandleTag<0x48534553> {
     double estimate_us(const file::CommandRecord& command, uint64_t rows) const;
     /// Lowers the other limits of `info` to what max_us allows from `first` on.
     void limit_by_costs(hearth_record_info& info, Position first);
+    /// Limits a slice that has no limits to what the context allows.
+    void limit_by_context(hearth_record_info& info, Position first);
     /// Updates the costs from the timestamps that have arrived.
     void measure_costs();
 

@@ -175,6 +175,11 @@ void Device::check_handles(const hearth_context_create_info& info, Problems& pro
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
         problems.add("hearth_context_create_info::binding_model is %u, expected 0 or 1",
                      static_cast<unsigned>(info.binding_model));
+    if (!(info.max_slice_us >= 0))
+        problems.add(
+            "hearth_context_create_info::max_slice_us is %g, expected 0 for the default, a number of "
+            "microseconds, or HUGE_VAL for no limit",
+            info.max_slice_us);
 }
 
 void Device::check_features(const hearth_context_create_info& info, const InstanceFunctions* vk,
