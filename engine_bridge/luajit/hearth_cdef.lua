@@ -12,6 +12,7 @@ typedef struct VkCommandBuffer_T* VkCommandBuffer;
 typedef struct VkDevice_T* VkDevice;
 typedef struct VkDeviceCreateInfo_T* VkDeviceCreateInfo;
 typedef struct VkDeviceMemory_T* VkDeviceMemory;
+typedef struct VkDriverId_T* VkDriverId;
 typedef struct VkFormat_T* VkFormat;
 typedef struct VkImage_T* VkImage;
 typedef struct VkImageAspectFlags_T* VkImageAspectFlags;
@@ -23,6 +24,7 @@ typedef struct VkMemoryRequirements_T* VkMemoryRequirements;
 typedef struct VkPhysicalDevice_T* VkPhysicalDevice;
 typedef struct VkPhysicalDeviceFeatures_T* VkPhysicalDeviceFeatures;
 typedef struct VkPhysicalDeviceFeatures2_T* VkPhysicalDeviceFeatures2;
+typedef struct VkPhysicalDeviceProperties_T* VkPhysicalDeviceProperties;
 typedef struct VkPhysicalDeviceType_T* VkPhysicalDeviceType;
 typedef struct VkPipelineCache_T* VkPipelineCache;
 typedef struct VkPipelineStageFlags2_T* VkPipelineStageFlags2;
@@ -132,12 +134,12 @@ struct hearth_messages {uint32_t message_count; char text[4092];};
 struct hearth_device_requirements_info {hearth_struct_type type; uint32_t size; VkInstance instance; VkPhysicalDevice physical_device; hearth_get_instance_proc get_instance_proc_addr; uint32_t api_version; hearth_binding_model binding_model; uint32_t allow_untrusted_programs; uint32_t reserved;};
 struct hearth_requirements {hearth_struct_type type; uint32_t size; uint32_t min_api_version; uint32_t required_extension_count; uint32_t optional_extension_count; uint32_t compute_queue_count; const char * required_extensions[16]; const char * optional_extensions[16]; hearth_features required_features; hearth_features optional_features;};
 struct hearth_workgroup_scope_granularity {uint32_t invocations; uint32_t m; uint32_t n; uint32_t k;};
-struct hearth_device_caps {hearth_struct_type type; uint32_t size; char name[256]; uint32_t subgroup_size; uint32_t max_compute_work_group_invocations; uint32_t max_compute_work_group_size_x; uint32_t max_compute_work_group_count_x; uint32_t max_compute_shared_memory_size; uint32_t max_push_constants_size; uint64_t min_storage_buffer_offset_alignment; uint64_t max_storage_buffer_range; uint32_t shader_float16; uint32_t storage_buffer_16bit_access; uint32_t subgroup_arithmetic; uint32_t timestamp_supported; uint32_t storage_buffer_8bit_access; uint32_t cooperative_matrix; uint32_t cooperative_matrix_m; uint32_t cooperative_matrix_n; uint32_t cooperative_matrix_k; uint32_t workgroup_scope_reserved_shared_memory; hearth_workgroup_scope_granularity workgroup_scope_granularities[4]; uint32_t cooperative_matrix_nv; uint32_t cpu_isa; uint32_t device_type; uint32_t spirv_version; uint32_t min_subgroup_size; uint32_t max_subgroup_size; uint32_t compute_units; uint32_t shader_int64; uint32_t buffer_device_address;};
+struct hearth_device_caps {hearth_struct_type type; uint32_t size; char name[256]; uint32_t subgroup_size; uint32_t max_compute_work_group_invocations; uint32_t max_compute_work_group_size_x; uint32_t max_compute_work_group_count_x; uint32_t max_compute_shared_memory_size; uint32_t max_push_constants_size; uint64_t min_storage_buffer_offset_alignment; uint64_t max_storage_buffer_range; uint32_t shader_float16; uint32_t storage_buffer_16bit_access; uint32_t subgroup_arithmetic; uint32_t timestamp_supported; uint32_t storage_buffer_8bit_access; uint32_t cooperative_matrix; uint32_t cooperative_matrix_m; uint32_t cooperative_matrix_n; uint32_t cooperative_matrix_k; uint32_t workgroup_scope_reserved_shared_memory; hearth_workgroup_scope_granularity workgroup_scope_granularities[4]; uint32_t cooperative_matrix_nv; uint32_t cpu_isa; uint32_t device_type; uint32_t spirv_version; uint32_t min_subgroup_size; uint32_t max_subgroup_size; uint32_t compute_units; uint32_t shader_int64; uint32_t buffer_device_address; uint32_t vendor_id; uint32_t device_id; uint32_t driver_version; uint32_t driver_id; uint32_t mixed_float_dot_product;};
 struct hearth_device_memory_allocate_info {uint64_t size_bytes; uint64_t alignment; uint32_t memory_type_bits; uint32_t required_properties; uint32_t preferred_properties; uint32_t device_address; hearth_memory_usage usage; const char * name;};
 struct hearth_memory_block {VkDeviceMemory memory; uint64_t offset; void * mapped; uint64_t user_data;};
 struct hearth_device_memory_callbacks {void * user_data; hearth_result (*allocate)(void *, const hearth_device_memory_allocate_info *, hearth_memory_block *); void (*free)(void *, const hearth_memory_block *);};
 struct hearth_load_request {const void * bytes; uint64_t byte_count; uint32_t is_package; hearth_trust_level trust;};
-struct hearth_context_create_info {hearth_struct_type type; uint32_t size; VkInstance instance; VkPhysicalDevice physical_device; VkDevice device; hearth_get_instance_proc get_instance_proc_addr; hearth_get_device_proc get_device_proc_addr; uint32_t api_version; uint32_t queue_family_index; uint32_t instance_extension_count; uint32_t device_extension_count; const char *const * instance_extensions; const char *const * device_extensions; hearth_features features; hearth_binding_model binding_model; uint32_t reserved; VkPipelineCache pipeline_cache; const VkAllocationCallbacks * allocation_callbacks; const hearth_device_memory_callbacks * device_memory_callbacks; uint64_t device_memory_budget; hearth_log_callback log; hearth_task_callback submit_task; void * callback_user_data; const void * pipeline_cache_data; uint64_t pipeline_cache_bytes; VkSemaphore timeline_semaphore; hearth_verify_callback verify; uint64_t heap_budgets[16];};
+struct hearth_context_create_info {hearth_struct_type type; uint32_t size; VkInstance instance; VkPhysicalDevice physical_device; VkDevice device; hearth_get_instance_proc get_instance_proc_addr; hearth_get_device_proc get_device_proc_addr; uint32_t api_version; uint32_t queue_family_index; uint32_t instance_extension_count; uint32_t device_extension_count; const char *const * instance_extensions; const char *const * device_extensions; hearth_features features; hearth_binding_model binding_model; uint32_t reserved; VkPipelineCache pipeline_cache; const VkAllocationCallbacks * allocation_callbacks; const hearth_device_memory_callbacks * device_memory_callbacks; uint64_t device_memory_budget; hearth_log_callback log; hearth_task_callback submit_task; void * callback_user_data; const void * pipeline_cache_data; uint64_t pipeline_cache_bytes; VkSemaphore timeline_semaphore; hearth_verify_callback verify; uint64_t heap_budgets[16]; double max_slice_us;};
 struct hearth_cpu_kernel {uint64_t hash; hearth_cpu_kernel_fn * function;};
 struct hearth_cpu_kernel_table {uint32_t cpu_isa; uint32_t count; const hearth_cpu_kernel * kernels;};
 struct hearth_cpu_kernel_source {uint64_t hash; const char * name; const char * text;};
@@ -416,6 +418,7 @@ hearth_result hearth_fit(hearth_headless * host, const void * package, uint64_t 
     HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL = 65536,
     HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS = 131072,
     HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = 262144,
+    HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT = 524288,
     HEARTH_COMPLETED_FROM_TIMELINE = 18446744073709551615ULL,
     HEARTH_COMPLETED_ALL = 18446744073709551614ULL,
     HEARTH_NEXT_FRAME = 18446744073709551615ULL,
@@ -424,7 +427,7 @@ hearth_result hearth_fit(hearth_headless * host, const void * package, uint64_t 
     HEARTH_VERSION_MINOR = 2,
     HEARTH_VERSION_PATCH = 0,
     HEARTH_VERSION = 8192,
-    HEARTH_FEATURE_COUNT = 19,
+    HEARTH_FEATURE_COUNT = 20,
     HEARTH_MAX_EXTENSIONS = 16,
     HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES = 4,
     HEARTH_HEAP_COUNT = 16,

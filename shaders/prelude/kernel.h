@@ -419,6 +419,12 @@ HEARTH_FUNCTION hearth_four hearth_two_halves(uint32_t word) {
                           0.0f, 0.0f);
 }
 
+HEARTH_FUNCTION float hearth_dot_halves(uint32_t a, uint32_t b, float sum) {
+    const hearth_four first = hearth_two_halves(a), second = hearth_two_halves(b);
+    for (int i = 0; i < 2; ++i) sum = hearth_multiply_add(first.at[i], second.at[i], sum);
+    return sum;
+}
+
 /* Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011. */
 HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t step,
                                        uint32_t element) {

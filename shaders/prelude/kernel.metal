@@ -61,6 +61,11 @@ inline float2 hearth_two_halves(uint word) {
     return float2(float(as_type<half>(ushort(word))), float(as_type<half>(ushort(word >> 16))));
 }
 
+inline float hearth_dot_halves(uint a, uint b, float sum) {
+    const float2 first = hearth_two_halves(a), second = hearth_two_halves(b);
+    return fma(first.y, second.y, fma(first.x, second.x, sum));
+}
+
 // Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011.
 inline uint hearth_philox(uint key0, uint key1, uint step, uint element) {
     uint4 c(element, step, 0u, 0u);

@@ -8,6 +8,11 @@ struct Run { rows: i32, workgroups: i32 }
 @group(0) @binding(1) var<uniform> run: Run;
 
 fn hearth_of_bits(bits: u32) -> f32 { return bitcast<f32>(bits); }
+fn hearth_dot_halves(a: u32, b: u32, sum: f32) -> f32 {
+  let first = unpack2x16float(a);
+  let second = unpack2x16float(b);
+  return fma(first.y, second.y, fma(first.x, second.x, sum));
+}
 fn hearth_is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
 fn hearth_is_inf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }
 fn hearth_min(a: f32, b: f32) -> f32 { return select(b, a, hearth_is_nan(a) || a < b); }

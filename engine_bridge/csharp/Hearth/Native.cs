@@ -695,7 +695,8 @@ namespace Hearth.Native
         /// </summary>
         public uint max_subgroup_size;
         /// <summary>
-        /// Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it.
+        /// Number of multiprocessors, compute units or Xe cores: from the driver, or by device_id where
+        /// it does not report them; 0 if unknown.
         /// </summary>
         public uint compute_units;
         /// <summary>
@@ -707,6 +708,26 @@ namespace Hearth.Native
         /// compiled for push descriptors.
         /// </summary>
         public uint buffer_device_address;
+        /// <summary>
+        /// vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties.
+        /// </summary>
+        public uint vendor_id;
+        /// <summary>
+        /// vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties.
+        /// </summary>
+        public uint device_id;
+        /// <summary>
+        /// vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties.
+        /// </summary>
+        public uint driver_version;
+        /// <summary>
+        /// A VkDriverId; 0 below Vulkan 1.2 without VK_KHR_driver_properties.
+        /// </summary>
+        public uint driver_id;
+        /// <summary>
+        /// HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT is enabled, and 16-bit arithmetic and storage with it.
+        /// </summary>
+        public uint mixed_float_dot_product;
 
         public static hearth_device_caps Default()
         {
@@ -892,6 +913,14 @@ namespace Hearth.Native
         /// device_memory_callbacks, which choose the heap.
         /// </summary>
         public fixed ulong heap_budgets[16];
+        /// <summary>
+        /// GPU microseconds of a slice that is recorded with a cursor and without limits of its own, for
+        /// devices whose drivers reset what takes seconds.  Measured in sessions with
+        /// HEARTH_SESSION_COLLECT_GPU_TIMINGS, and before or without measurements estimated from flops and
+        /// bytes moved, as of a small GPU.  0: 250,000 on integrated GPUs, and on all GPUs under Windows;
+        /// no limit elsewhere.  HUGE_VAL: no limit.
+        /// </summary>
+        public double max_slice_us;
 
         public static hearth_context_create_info Default()
         {
@@ -1598,7 +1627,8 @@ namespace Hearth.Native
         /// HEARTH_SESSION_SPLIT_DISPATCHES, between sub-dispatches (hearth_command_info).  Results are
         /// bitwise equal wherever slices end.  Readers that run between two slices may see partially
         /// written tensors.  Only a single sub-dispatch, or a single command that cannot be split,
-        /// may exceed a limit.
+        /// may exceed a limit.  A slice without limits has that of its context, if there is a cursor:
+        /// hearth_context_create_info::max_slice_us.
         /// </summary>
         public uint max_dispatches;
         public uint max_workgroups;
@@ -2574,6 +2604,11 @@ namespace Hearth.Native
         /// </summary>
         public const ulong HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = 262144;
         /// <summary>
+        /// shaderMixedFloatDotProductFloat16AccFloat32 of VK_VALVE_shader_mixed_float_dot_product: products of
+        /// f16, summed in f32, two at a time where there are no cooperative matrices.
+        /// </summary>
+        public const ulong HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT = 524288;
+        /// <summary>
         /// As completed_frame_number of hearth_begin_frame: use the value of
         /// hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
         /// frame number.
@@ -2599,7 +2634,7 @@ namespace Hearth.Native
         /// HEARTH_MAKE_VERSION of these, without it: generators of bindings evaluate no macro functions.
         /// </summary>
         public const uint HEARTH_VERSION = 8192;
-        public const int HEARTH_FEATURE_COUNT = 19;
+        public const int HEARTH_FEATURE_COUNT = 20;
         public const int HEARTH_MAX_EXTENSIONS = 16;
         public const int HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES = 4;
         /// <summary>
@@ -4315,12 +4350,12 @@ namespace Hearth.Native
             if (sizeof(hearth_device_requirements_info) != 48) return "hearth_device_requirements_info";
             if (sizeof(hearth_requirements) != 296) return "hearth_requirements";
             if (sizeof(hearth_workgroup_scope_granularity) != 16) return "hearth_workgroup_scope_granularity";
-            if (sizeof(hearth_device_caps) != 448) return "hearth_device_caps";
+            if (sizeof(hearth_device_caps) != 464) return "hearth_device_caps";
             if (sizeof(hearth_device_memory_allocate_info) != 48) return "hearth_device_memory_allocate_info";
             if (sizeof(hearth_memory_block) != 32) return "hearth_memory_block";
             if (sizeof(hearth_device_memory_callbacks) != 24) return "hearth_device_memory_callbacks";
             if (sizeof(hearth_load_request) != 24) return "hearth_load_request";
-            if (sizeof(hearth_context_create_info) != 312) return "hearth_context_create_info";
+            if (sizeof(hearth_context_create_info) != 320) return "hearth_context_create_info";
             if (sizeof(hearth_cpu_kernel) != 16) return "hearth_cpu_kernel";
             if (sizeof(hearth_cpu_kernel_table) != 16) return "hearth_cpu_kernel_table";
             if (sizeof(hearth_cpu_kernel_source) != 24) return "hearth_cpu_kernel_source";

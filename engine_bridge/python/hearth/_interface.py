@@ -49,6 +49,7 @@ HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 = 32768
 HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL = 0x10000
 HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS = 0x20000
 HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = 0x40000
+HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT = 0x80000
 HEARTH_COMPLETED_FROM_TIMELINE = 0xffffffffffffffff
 HEARTH_COMPLETED_ALL = 0xfffffffffffffffe
 HEARTH_NEXT_FRAME = 0xffffffffffffffff
@@ -57,7 +58,7 @@ HEARTH_VERSION_MAJOR = 0
 HEARTH_VERSION_MINOR = 2
 HEARTH_VERSION_PATCH = 0
 HEARTH_VERSION = 8192
-HEARTH_FEATURE_COUNT = 19
+HEARTH_FEATURE_COUNT = 20
 HEARTH_MAX_EXTENSIONS = 16
 HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES = 4
 HEARTH_HEAP_COUNT = 16
@@ -383,6 +384,11 @@ class DeviceCaps(_Tagged):
         ("compute_units", c_uint32),
         ("shader_int64", c_uint32),
         ("buffer_device_address", c_uint32),
+        ("vendor_id", c_uint32),
+        ("device_id", c_uint32),
+        ("driver_version", c_uint32),
+        ("driver_id", c_uint32),
+        ("mixed_float_dot_product", c_uint32),
     ]
 
 
@@ -456,6 +462,7 @@ class ContextCreateInfo(_Tagged):
         ("timeline_semaphore", c_void_p),
         ("verify", VerifyCallback),
         ("heap_budgets", c_uint64 * 16),
+        ("max_slice_us", c_double),
     ]
 
 

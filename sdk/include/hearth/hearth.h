@@ -227,7 +227,10 @@ static const hearth_features HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL = UINT64_C(1) 
 static const hearth_features HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS = UINT64_C(1) << 17;
 /* From VK_NV_compute_occupancy_priority: gives hearth_record_info::occupancy_priority an effect. */
 static const hearth_features HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = UINT64_C(1) << 18;
-#define HEARTH_FEATURE_COUNT 19
+/* shaderMixedFloatDotProductFloat16AccFloat32 of VK_VALVE_shader_mixed_float_dot_product: products of
+ * f16, summed in f32, two at a time where there are no cooperative matrices. */
+static const hearth_features HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT = UINT64_C(1) << 19;
+#define HEARTH_FEATURE_COUNT 20
 
 /* Vulkan's name of a single feature bit, such as "bufferDeviceAddress"; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -392,6 +395,8 @@ typedef struct hearth_device_caps {
     uint32_t vendor_id, device_id, driver_version;
     /* A VkDriverId; 0 below Vulkan 1.2 without VK_KHR_driver_properties. */
     uint32_t driver_id;
+    /* HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT is enabled, and 16-bit arithmetic and storage with it. */
+    uint32_t mixed_float_dot_product;
 } hearth_device_caps;
 
 /* Caps of a physical device on which the features `enabled` will be (or were) enabled. */

@@ -120,6 +120,7 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.shader_int64 = c.shader_int64 != 0;
     caps.buffer_device_address = c.buffer_device_address != 0;
     caps.spirv_version = c.spirv_version;
+    caps.mixed_float_dot_product = c.mixed_float_dot_product != 0;
     caps.vendor_id = c.vendor_id;
     caps.device_id = c.device_id;
     caps.driver_id = c.driver_id;

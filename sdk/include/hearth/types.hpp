@@ -212,6 +212,8 @@ struct DeviceCaps {
     std::array<WorkgroupMatrixGranularity, 4> workgroup_scope_granularities = {};
     uint32_t workgroup_scope_reserved_shared_memory = 0;  ///< bytes reserved by the driver
     bool cooperative_matrix_nv = false;                   ///< VK_NV_cooperative_matrix is enabled
+    /// f16 pairs are multiplied and added up in f32 by one instruction.
+    bool mixed_float_dot_product = false;
     CpuIsa cpu_isa = CpuIsa::kNone;  ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
     DeviceType device_type = DeviceType::kOther;
     /// Multiprocessors, compute units or Xe cores, each of which runs workgroups: from the driver,

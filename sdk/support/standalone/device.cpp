@@ -139,6 +139,10 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
                   HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE |
                       HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS,
                   "VK_NV_cooperative_matrix2");
+    constexpr uint32_t kMixedDotVersion = VK_MAKE_API_VERSION(0, 1, 4, 342);
+    if (!instance.knows_headers(kMixedDotVersion))
+        leave_out(requirements, HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT,
+                  "VK_VALVE_shader_mixed_float_dot_product");
     std::unique_ptr<Device> self(new Device);
     self->vk_ = instance.vk();
     self->instance_ = &instance;

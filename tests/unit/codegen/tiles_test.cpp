@@ -89,6 +89,33 @@ TEST(MatmulTilesOfDevices, AllThatAreOfferedFit) {
             }
 }
 
+TEST(MatmulTilesOfDevices, OfPairsAreLoadedInEightsAndFit) {
+    for (const DeviceModel& model : kGpuModels)
+        for (const bool b_is_along_k : {false, true})
+            for (const int64_t m : kExtents) {
+                DeviceCaps caps = caps_of(model, false);
+                caps.name = "AMD Custom GPU 0405 (RADV VANGOGH)";
+                caps.shader_float16 = caps.storage_buffer_16bit_access = true;
+                caps.mixed_float_dot_product = true;
+                MatmulProblem problem{.m = m, .n = 256, .k = 256};
+                problem.b_k_is_contiguous = b_is_along_k;
+                problem.can_load_vec4 = problem.can_dot_halves = m > 16;
+                problem.a_form = problem.b_form = "f16";
+                EXPECT_EQ(parse_matmul_problem(problem.key())->can_dot_halves, m > 16);
+                const MatmulTile tile = choose_matmul_tile(problem, caps);
+                if (tile.family != MatmulFamily::kVector) continue;
+                const int threads = threads_of(tile, caps);
+                EXPECT_EQ(tile.bm * tile.bk % (4 * threads), 0) << to_string(tile);
+                EXPECT_EQ(tile.bn * tile.bk % ((b_is_along_k ? 4 : 8) * threads), 0)
+                    << to_string(tile);
+                EXPECT_LE(registers_of(tile, problem, caps), device_model(caps).registers)
+                    << to_string(tile);
+                EXPECT_LE(shared_bytes_of(tile, problem, caps),
+                          device_model(caps).shared_budget(threads))
+                    << to_string(tile);
+            }
+}
+
 TEST(MatmulTilesOfDevices, GrowWhereThereAreFewerUnits) {
     for (const bool has_matrices : {false, true})
         for (const int64_t m : kExtents) {

@@ -120,6 +120,17 @@ TEST(Chunk, HalvesAreRounded) {
     EXPECT_EQ(left->get(3), 0.333251953125);  // the nearest f16
 }
 
+TEST(Chunk, PairsOfHalvesAreMultipliedAndAddedInF32) {
+    ChunkKernel k;
+    const Expr pair = k.body.constant(0x4800c000, ScalarType::kU32);   // -2 and 8
+    const Expr other = k.body.constant(0x00017800, ScalarType::kU32);  // 32768 and 2^-24
+    const Expr sum = k.body.constant(0.5, ScalarType::kF32);
+    k.writer.store(k.to, k.index(0), k.body.dot_halves(pair, other, sum));
+    const auto left = k.run();
+    ASSERT_TRUE(left.ok()) << left.status().message();
+    EXPECT_EQ(left->get(0), -65535.5);  // of which f16 has nothing: 65504 is its largest number
+}
+
 TEST(Chunk, OfAnotherKindIsNoResult) {
     ChunkKernel k;
     FunctionWriter f(k.body, k.arena, {}, "two");

@@ -72,6 +72,26 @@ TEST(PrintSpirv, SaysOnceOfEachProductThatItIsNoPartOfASum) {
     EXPECT_EQ(decorated, products);
 }
 
+TEST(PrintSpirv, MultipliesPairsOfHalvesByOneInstructionWhereTheDeviceHasIt) {
+    constexpr uint32_t kCapability = 17, kFDot2MixAcc32 = 6916, kDotProductFloat16AccFloat32 = 6912;
+    for (const bool has_dot_halves : {true, false}) {
+        Rig rig;
+        rig.options.has_dot_halves = has_dot_halves;
+        const Expr word = rig.body.operation(ScalarOp::kBitsToU32, rig.number);
+        rig.writer.store(1, rig.t, rig.body.dot_halves(word, word, rig.number));
+        const auto module = rig.print();
+        ASSERT_TRUE(module.ok()) << module.status().message();
+        const auto instructions = instructions_of(*module);
+        EXPECT_EQ(instructions.count(kFDot2MixAcc32), has_dot_halves ? 1u : 0u);
+        // Otherwise two are unpacked, and two products added.
+        EXPECT_EQ(instructions.count(kExtInst), has_dot_halves ? 0u : 4u);
+        std::set<uint32_t> capabilities;
+        for (const auto& [op, words] : instructions)
+            if (op == kCapability) capabilities.insert(words[1]);
+        EXPECT_EQ(capabilities.count(kDotProductFloat16AccFloat32), has_dot_halves ? 1u : 0u);
+    }
+}
+
 TEST(PrintSpirv, PrintsFunctionsThatAreCalledAndNoOthers) {
     Rig rig;
     for (const char* name : {"twice", "nobody"}) {

@@ -37,6 +37,14 @@ DeviceCaps matrix_gpu() {
     return caps;
 }
 
+/// Without matrices, but with dot products of pairs of f16.
+DeviceCaps dot_gpu() {
+    DeviceCaps caps = large_gpu(gpu_caps());
+    caps.shader_float16 = caps.storage_buffer_16bit_access = true;
+    caps.mixed_float_dot_product = true;
+    return caps;
+}
+
 Variant variant_of(const ProductCase& c) {
     Product product = build_product(c);
     std::vector<Graph> graphs{std::move(product.graph)};
@@ -94,7 +102,7 @@ class ProductBodies : public testing::TestWithParam<ProductCase> {};
 TEST_P(ProductBodies, GiveWhatTheInterpreterGivesInTilesOfEveryKind) {
     const Variant variant = variant_of(GetParam());
     const double tolerance = reads_halves(GetParam()) ? 0x1p-7 : 2e-3;
-    for (const DeviceCaps& caps : {large_gpu(gpu_caps()), matrix_gpu(), cpu_caps()}) {
+    for (const DeviceCaps& caps : {large_gpu(gpu_caps()), dot_gpu(), matrix_gpu(), cpu_caps()}) {
         LowerSettings settings{.rows_capacity = 1};
         const std::vector<std::string> tunable = tunable_of(variant, caps);
         if (tunable.empty()) {

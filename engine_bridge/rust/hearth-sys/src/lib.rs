@@ -23,6 +23,7 @@ pub type VkCommandBuffer = *mut c_void;
 pub type VkDevice = *mut c_void;
 pub type VkDeviceCreateInfo = u64;
 pub type VkDeviceMemory = u64;
+pub type VkDriverId = u64;
 pub type VkFormat = u64;
 pub type VkImage = u64;
 pub type VkImageAspectFlags = u64;
@@ -34,6 +35,7 @@ pub type VkMemoryRequirements = u64;
 pub type VkPhysicalDevice = *mut c_void;
 pub type VkPhysicalDeviceFeatures = u64;
 pub type VkPhysicalDeviceFeatures2 = u64;
+pub type VkPhysicalDeviceProperties = u64;
 pub type VkPhysicalDeviceType = u64;
 pub type VkPipelineCache = u64;
 pub type VkPipelineStageFlags2 = u64;
@@ -80,6 +82,9 @@ pub const HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL: u64 = 0x10000;
 pub const HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS: u64 = 0x20000;
 /// From VK_NV_compute_occupancy_priority: gives hearth_record_info::occupancy_priority an effect.
 pub const HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY: u64 = 0x40000;
+/// shaderMixedFloatDotProductFloat16AccFloat32 of VK_VALVE_shader_mixed_float_dot_product: products of
+/// f16, summed in f32, two at a time where there are no cooperative matrices.
+pub const HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT: u64 = 0x80000;
 /// As completed_frame_number of hearth_begin_frame: use the value of
 /// hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
 /// frame number.
@@ -96,7 +101,7 @@ pub const HEARTH_VERSION_MINOR: i32 = 2;
 pub const HEARTH_VERSION_PATCH: i32 = 0;
 /// HEARTH_MAKE_VERSION of these, without it: generators of bindings evaluate no macro functions.
 pub const HEARTH_VERSION: u32 = 8192;
-pub const HEARTH_FEATURE_COUNT: i32 = 19;
+pub const HEARTH_FEATURE_COUNT: i32 = 20;
 pub const HEARTH_MAX_EXTENSIONS: i32 = 16;
 pub const HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES: i32 = 4;
 /// VK_MAX_MEMORY_HEAPS
@@ -723,13 +728,24 @@ pub struct hearth_device_caps {
     /// Pipelines may require any power of two in this range.  Both are 0 unless
     /// HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is enabled; subgroups then have `subgroup_size`.
     pub max_subgroup_size: u32,
-    /// Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it.
+    /// Number of multiprocessors, compute units or Xe cores: from the driver, or by device_id where
+    /// it does not report them; 0 if unknown.
     pub compute_units: u32,
     /// HEARTH_FEATURE_SHADER_INT64 is enabled: programs whose integers may exceed 32 bits run.
     pub shader_int64: u32,
     /// Programs may reach buffers by address (HEARTH_BINDING_DEVICE_ADDRESS); otherwise they are
     /// compiled for push descriptors.
     pub buffer_device_address: u32,
+    /// vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties.
+    pub vendor_id: u32,
+    /// vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties.
+    pub device_id: u32,
+    /// vendorID, deviceID and driverVersion of VkPhysicalDeviceProperties.
+    pub driver_version: u32,
+    /// A VkDriverId; 0 below Vulkan 1.2 without VK_KHR_driver_properties.
+    pub driver_id: u32,
+    /// HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT is enabled, and 16-bit arithmetic and storage with it.
+    pub mixed_float_dot_product: u32,
 }
 
 impl Default for hearth_device_caps {
@@ -742,7 +758,7 @@ impl Default for hearth_device_caps {
 }
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(core::mem::size_of::<hearth_device_caps>() == 448);
+    assert!(core::mem::size_of::<hearth_device_caps>() == 464);
     assert!(core::mem::offset_of!(hearth_device_caps, type_) == 0);
     assert!(core::mem::offset_of!(hearth_device_caps, size) == 4);
     assert!(core::mem::offset_of!(hearth_device_caps, name) == 8);
@@ -774,6 +790,11 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_device_caps, compute_units) == 432);
     assert!(core::mem::offset_of!(hearth_device_caps, shader_int64) == 436);
     assert!(core::mem::offset_of!(hearth_device_caps, buffer_device_address) == 440);
+    assert!(core::mem::offset_of!(hearth_device_caps, vendor_id) == 444);
+    assert!(core::mem::offset_of!(hearth_device_caps, device_id) == 448);
+    assert!(core::mem::offset_of!(hearth_device_caps, driver_version) == 452);
+    assert!(core::mem::offset_of!(hearth_device_caps, driver_id) == 456);
+    assert!(core::mem::offset_of!(hearth_device_caps, mixed_float_dot_product) == 460);
 };
 
 /// A device memory allocation that Hearth requests from hearth_device_memory_callbacks.
@@ -948,6 +969,12 @@ pub struct hearth_context_create_info {
     /// call returns HEARTH_ERROR_BUDGET_EXCEEDED without calling the driver.  Not used with
     /// device_memory_callbacks, which choose the heap.
     pub heap_budgets: [u64; 16],
+    /// GPU microseconds of a slice that is recorded with a cursor and without limits of its own, for
+    /// devices whose drivers reset what takes seconds.  Measured in sessions with
+    /// HEARTH_SESSION_COLLECT_GPU_TIMINGS, and before or without measurements estimated from flops and
+    /// bytes moved, as of a small GPU.  0: 250,000 on integrated GPUs, and on all GPUs under Windows;
+    /// no limit elsewhere.  HUGE_VAL: no limit.
+    pub max_slice_us: f64,
 }
 
 impl Default for hearth_context_create_info {
@@ -960,7 +987,7 @@ impl Default for hearth_context_create_info {
 }
 #[cfg(target_pointer_width = "64")]
 const _: () = {
-    assert!(core::mem::size_of::<hearth_context_create_info>() == 312);
+    assert!(core::mem::size_of::<hearth_context_create_info>() == 320);
     assert!(core::mem::offset_of!(hearth_context_create_info, type_) == 0);
     assert!(core::mem::offset_of!(hearth_context_create_info, size) == 4);
     assert!(core::mem::offset_of!(hearth_context_create_info, instance) == 8);
@@ -989,6 +1016,7 @@ const _: () = {
     assert!(core::mem::offset_of!(hearth_context_create_info, timeline_semaphore) == 168);
     assert!(core::mem::offset_of!(hearth_context_create_info, verify) == 176);
     assert!(core::mem::offset_of!(hearth_context_create_info, heap_budgets) == 184);
+    assert!(core::mem::offset_of!(hearth_context_create_info, max_slice_us) == 312);
 };
 
 /// An entry of hearth_cpu_kernel_table.
@@ -1810,7 +1838,8 @@ pub struct hearth_record_info {
     /// HEARTH_SESSION_SPLIT_DISPATCHES, between sub-dispatches (hearth_command_info).  Results are
     /// bitwise equal wherever slices end.  Readers that run between two slices may see partially
     /// written tensors.  Only a single sub-dispatch, or a single command that cannot be split,
-    /// may exceed a limit.
+    /// may exceed a limit.  A slice without limits has that of its context, if there is a cursor:
+    /// hearth_context_create_info::max_slice_us.
     pub max_dispatches: u32,
     pub max_workgroups: u32,
     pub max_flops: u64,

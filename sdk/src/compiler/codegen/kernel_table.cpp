@@ -53,6 +53,7 @@ Result<std::vector<uint32_t>> print_body(const KernelDraft& draft, const Operand
     print.located_count = layout.located_count;
     print.uses_rows = layout.uses_rows;
     if (body_requirements(*draft.described).matrices) print.matrices = matrix_cores_of(draft, caps);
+    print.has_dot_halves = caps.mixed_float_dot_product;
     print.divides_exactly = !draft.may_divide_inexactly && kExactDivision.is_needed(caps);
     print.guards_rounding = kGuardedRounding.is_needed(caps);
     print.guards_nan = kGuardedNan.is_needed(caps);

@@ -78,6 +78,14 @@ void check_limits(const DeviceCaps& caps, Problems& problems) {
         problems.add("shader_float64", "true", "false, as cpu_isa is kNone");
 }
 
+void check_dot_product(const DeviceCaps& caps, Problems& problems) {
+    if (!caps.mixed_float_dot_product) return;
+    if (!caps.shader_float16)
+        problems.add("shader_float16", "false", "true, as mixed_float_dot_product is");
+    if (!caps.storage_buffer_16bit_access)
+        problems.add("storage_buffer_16bit_access", "false", "true, as mixed_float_dot_product is");
+}
+
 void check_matrices(const DeviceCaps& caps, Problems& problems) {
     problems.enumerator("cooperative_matrix", caps.cooperative_matrix, CooperativeMatrixExt::kKhr);
     const bool has_matrices = caps.cooperative_matrix != CooperativeMatrixExt::kNone;
@@ -121,6 +129,7 @@ void check_workgroup_matrices(const DeviceCaps& caps, Problems& problems) {
 Status check_device_caps(const DeviceCaps& caps) {
     Problems problems;
     check_limits(caps, problems);
+    check_dot_product(caps, problems);
     check_matrices(caps, problems);
     check_workgroup_matrices(caps, problems);
     return problems.status();

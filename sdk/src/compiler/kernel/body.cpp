@@ -174,6 +174,11 @@ Expr Body::dot(Expr a, Expr b) {
     return add({.kind = ExprKind::kDot, .type = ScalarType::kF32, .in = {a.id, b.id, 0}});
 }
 
+Expr Body::dot_halves(Expr a, Expr b, Expr sum) {
+    return add(
+        {.kind = ExprKind::kDotHalves, .type = ScalarType::kF32, .in = {a.id, b.id, sum.id}});
+}
+
 Expr Body::clamp(Expr value, Expr least, Expr most) {
     return add(
         {.kind = ExprKind::kClamp, .type = value.type(), .in = {value.id, least.id, most.id}});

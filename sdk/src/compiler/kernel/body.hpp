@@ -83,6 +83,7 @@ enum class ExprKind : uint8_t {
     kScale,        ///< the three or four in[0], each element times the number in[1]
     kMultiplyAdd,  ///< in[0] * in[1] + in[2], of numbers or of fours element by element
     kDot,          ///< the sum of products of elements of in[0] and in[1], which are fours
+    kDotHalves,    ///< in[2] + the products of the f16 that the words in[0] and in[1] hold, in f32
     kTwoHalves,    ///< kTwo: the f16 that the word in[0] holds
     kPack,         ///< kHalves: the elements of local `bits`, an array of eight floats, rounded
     kReinterpret,  ///< in[0], four words, as the kHalves that they hold; or the other way round
@@ -264,6 +265,8 @@ struct Body {
     Expr scale(Expr chunk, Expr factor);
     Expr multiply_add(Expr a, Expr b, Expr sum);
     Expr dot(Expr a, Expr b);
+    /// Of words a and b, which hold two f16 each.
+    Expr dot_halves(Expr a, Expr b, Expr sum);
     Expr clamp(Expr value, Expr least, Expr most);
     Expr high_product(Expr a, Expr b);
     Expr chunk_element(Expr chunk, Expr index);

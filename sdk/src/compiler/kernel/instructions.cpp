@@ -225,6 +225,16 @@ constexpr ExpressionInstruction kExpressions[] = {
      .in = {Takes::kFour, Takes::kFour},
      .type = Takes::kFloat,
      .evaluate = dot_product},
+    {.kind = ExprKind::kDotHalves,
+     .name = "dot halves",
+     .meaning = "c + a0 * b0 + a1 * b1 in f32, of the two f16 that the words a and b hold; devices "
+                "choose the order, and may round each sum up or down",
+     .in = {Takes::kWord, Takes::kWord, Takes::kFloat},
+     .type = Takes::kFloat,
+     .evaluate = [](const ExprNode&, uint32_t, const In& in) -> uint64_t {
+         const uint32_t first = multiply_add(half_of(in(0), 0), half_of(in(1), 0), in(2));
+         return multiply_add(half_of(in(0), 1), half_of(in(1), 1), first);
+     }},
     {.kind = ExprKind::kTwoHalves,
      .name = "two halves",
      .meaning = "the two f16 that a word holds",

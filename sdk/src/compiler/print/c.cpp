@@ -766,6 +766,8 @@ class CPrinter final : CLikePrinter {
                 return "hearth_scale_four(" + list(n.in) + ")";
             case ExprKind::kDot:
                 return "hearth_dot(" + list(n.in) + ")";
+            case ExprKind::kDotHalves:
+                return "hearth_dot_halves(" + list(n.in) + ")";
             case ExprKind::kTwoHalves:
                 return call("hearth_two_halves", expression(n.in[0]));
             case ExprKind::kReinterpret:

@@ -222,6 +222,8 @@ class GlslPrinter final : CLikePrinter {
                 return "int(gl_SubgroupID)";
             case ExprKind::kSubgroupInvocation:
                 return "int(gl_SubgroupInvocationID)";
+            case ExprKind::kDotHalves:
+                return dot_halves(expression(n.in[0]), expression(n.in[1]), expression(n.in[2]));
             case ExprKind::kTwoHalves:
                 return "unpackHalf2x16(" + expression(n.in[0]) + ")";
             case ExprKind::kPack:
@@ -264,6 +266,14 @@ class GlslPrinter final : CLikePrinter {
             default:
                 return CLikePrinter::expression(id);
         }
+    }
+
+    static std::string dot_halves(const std::string& a, const std::string& b,
+                                  const std::string& sum) {
+        const auto term = [&](const char* half) {
+            return "unpackHalf2x16(" + a + ")" + half + ", unpackHalf2x16(" + b + ")" + half;
+        };
+        return "fma(" + term(".y") + ", fma(" + term(".x") + ", " + sum + "))";
     }
 
     Chunk chunk_of(uint32_t id) const { return node(id).chunk; }

@@ -237,6 +237,8 @@ class MslPrinter final : CLikePrinter {
                 return along_axis(n, "group_index");
             case ExprKind::kWorkgroups:
                 return along_axis(n, "workgroups");
+            case ExprKind::kDotHalves:
+                return "hearth_dot_halves(" + list(n.in) + ")";
             case ExprKind::kTwoHalves:
                 return "hearth_two_halves(" + list(n.in) + ")";
             case ExprKind::kHighProduct:

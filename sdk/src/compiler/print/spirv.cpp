@@ -791,6 +791,8 @@ class FunctionPrinter {
                 const uint32_t a = value(n.in[0]), b = value(n.in[1]);
                 return emit(Op::kDot, type_f32(), {a, b});
             }
+            case ExprKind::kDotHalves:
+                return dot_halves(value(n.in[0]), value(n.in[1]), value(n.in[2]));
             case ExprKind::kTwoHalves:
                 return unpacked(value(n.in[0]));
             case ExprKind::kReinterpret:
@@ -798,6 +800,21 @@ class FunctionPrinter {
             default:
                 return fail("an expression of this kind");
         }
+    }
+
+    uint32_t dot_halves(uint32_t a, uint32_t b, uint32_t sum) {
+        if (!kernel_.options.has_dot_halves) {
+            const uint32_t first = unpacked(a), second = unpacked(b);
+            for (uint32_t i = 0; i < 2; ++i)
+                sum = math(Math::kFma, type_f32(), {lane_of(first, i), lane_of(second, i), sum});
+            return sum;
+        }
+        module_.require(Capability::kFloat16);
+        module_.require(Capability::kDotHalves);
+        module_.require_extension("SPV_VALVE_mixed_float_dot_product", 0);
+        const uint32_t pair = module_.type_vector(module_.type_float(16), 2);
+        return emit(Op::kFDot2MixAcc32, type_f32(),
+                    {emit(Op::kBitcast, pair, {a}), emit(Op::kBitcast, pair, {b}), sum});
     }
 
     uint32_t load(const ExprNode& n) {

@@ -34,6 +34,7 @@ struct SpirvOptions {
 
     CooperativeMatrixExt matrices =
         CooperativeMatrixExt::kNone;  ///< by which fragments are printed
+    bool has_dot_halves = false;      ///< SPV_VALVE_mixed_float_dot_product
 
     // Workarounds (core/driver_workarounds.hpp).
     bool divides_exactly = false;

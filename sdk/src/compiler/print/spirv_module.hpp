@@ -137,6 +137,7 @@ enum class Op : uint16_t {
     kLoadMatrixNv = 5359,
     kStoreMatrixNv = 5360,
     kMultiplyAddNv = 5361,
+    kFDot2MixAcc32 = 6916,
     kMatrixLengthNv = 5362,
 };
 
@@ -179,6 +180,7 @@ enum class Capability : uint32_t {
     kPhysicalStorageBufferAddresses = 5347,
     kMatricesNv = 5357,
     kMatricesKhr = 6022,
+    kDotHalves = 6912,
 };
 
 enum class Decoration : uint32_t {

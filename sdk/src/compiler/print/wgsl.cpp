@@ -326,6 +326,8 @@ class WgslPrinter final : CLikePrinter {
                 return along_axis(n, is_main_ ? "group_index" : "own_group");
             case ExprKind::kWorkgroups:
                 return along_axis(n, "run.workgroups");
+            case ExprKind::kDotHalves:
+                return "hearth_dot_halves(" + list(n.in) + ")";
             case ExprKind::kTwoHalves:
                 return call("unpack2x16float", expression(n.in[0]));
             case ExprKind::kLocal:

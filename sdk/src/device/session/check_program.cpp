@@ -41,6 +41,7 @@ constexpr Capability kCapabilities[] = {
     {5347, "PhysicalStorageBufferAddresses", HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, 0},
     {5357, "CooperativeMatrixNV", HEARTH_FEATURE_COOPERATIVE_MATRIX_NV, 0},
     {6022, "CooperativeMatrixKHR", HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR, 0},
+    {6912, "DotProductFloat16AccFloat32VALVE", HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT, 0},
 };
 
 const char* feature_name(hearth_features bit) {

@@ -59,6 +59,8 @@ constexpr Feature kFeatures[] = {
      VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
     {HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY, "computeOccupancyPriority", false,
      kNvOccupancyPriorityExtension, kNeverCore},
+    {HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT, "shaderMixedFloatDotProductFloat16AccFloat32", false,
+     kMixedFloatDotProductExtension, kNeverCore},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -138,6 +140,8 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, computeFullSubgroups),
     HEARTH_HOME(HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY, NvOccupancyPriorityFeatures,
                 kNvOccupancyPriorityFeaturesType, computeOccupancyPriority),
+    HEARTH_HOME(HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT, MixedFloatDotProductFeatures,
+                kMixedFloatDotProductFeaturesType, shaderMixedFloatDotProductFloat16AccFloat32),
 };
 
 #undef HEARTH_HOME
@@ -507,6 +511,10 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.storage_buffer_16bit_access = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
     caps.storage_buffer_8bit_access = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS) != 0;
     caps.shader_int64 = (enabled & HEARTH_FEATURE_SHADER_INT64) != 0;
+    constexpr hearth_features kDots = HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT |
+                                      HEARTH_FEATURE_SHADER_FLOAT16 |
+                                      HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS;
+    caps.mixed_float_dot_product = (enabled & kDots) == kDots;
     caps.subgroup_arithmetic =
         (found.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     if (properties.vendorID == kNativeVendor) caps.cpu_isa = properties.deviceID;

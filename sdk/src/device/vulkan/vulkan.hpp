@@ -142,6 +142,19 @@ struct NvFlexibleDimensionsProperties {
 using PFN_GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
     VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, NvFlexibleDimensionsProperties*);
 
+// VK_VALVE_shader_mixed_float_dot_product, which headers before 1.4.342 lack.
+inline constexpr char kMixedFloatDotProductExtension[] = "VK_VALVE_shader_mixed_float_dot_product";
+inline constexpr auto kMixedFloatDotProductFeaturesType = static_cast<VkStructureType>(1000673000);
+
+struct MixedFloatDotProductFeatures {
+    VkStructureType sType;
+    void* pNext;
+    VkBool32 shaderMixedFloatDotProductFloat16AccFloat32;
+    VkBool32 shaderMixedFloatDotProductFloat16AccFloat16;
+    VkBool32 shaderMixedFloatDotProductBFloat16Acc;
+    VkBool32 shaderMixedFloatDotProductFloat8AccFloat32;
+};
+
 // VK_NV_compute_occupancy_priority, which Debian 12's headers lack; from the Vulkan specification
 // ("Compute Occupancy Priority").
 inline constexpr char kNvOccupancyPriorityExtension[] = "VK_NV_compute_occupancy_priority";

@@ -84,6 +84,11 @@ class Gemv : MatmulBody {
 
     // ------------------------------------------------------------------------ b along k
 
+    /// A chunk of each column, as fours of floats or as words with their scales.
+    struct Chunks {
+        Expr elements, scales;
+    };
+
     void multiply_along_k() {
         const int bm = tile_.bm, bn = tile_.bn;
         const Expr sums =
@@ -95,6 +100,19 @@ class Gemv : MatmulBody {
             "k", k_first_ + lane_k_ * chunk_.length, [&](Expr at) { return at < k_end_; },
             index(lanes_k_ * chunk_.length));
         const Chunks chunks = read_chunks(k);
+        if (dots_halves()) {
+            multiply_halves(chunks.elements, sums, k);
+            w_.end();
+        } else {
+            multiply_fours(chunks, sums, k);
+        }
+        const auto [i, j] = for_each(bm, bn);
+        w_.assign(partial_of(i, j), body_->element(sums, i * bn + j));
+        end(2);
+    }
+
+    void multiply_fours(const Chunks& chunks, Expr sums, Expr k) {
+        const int bm = tile_.bm, bn = tile_.bn;
         const Expr part = w_.unrolled_for_("part", chunk_.fours());
         const Expr fours = chunk_.are_words() ? fours_of(chunks, part) : chunks.elements;
         const Expr at = w_.let("at", k + part * 4);
@@ -110,15 +128,28 @@ class Gemv : MatmulBody {
                                        body_->chunk_element(b, index(lane)), next);
         w_.assign(sum, next);
         end(4);
-        std::tie(i, j) = for_each(bm, bn);
-        w_.assign(partial_of(i, j), body_->element(sums, i * bn + j));
-        end(2);
     }
 
-    /// A chunk of each column, as fours of floats or as words with their scales.
-    struct Chunks {
-        Expr elements, scales;
-    };
+    /// Both operands are words of two f16 along k, which the device multiplies and adds up in one instruction.
+    bool dots_halves() const {
+        return options_.caps.mixed_float_dot_product && chunk_.kind == ChunkForm::kHalves &&
+               chunk_of(0).kind == ChunkForm::kHalves && !is_swapped(0);
+    }
+    void multiply_halves(Expr b, Expr sums, Expr k) {
+        const int bm = tile_.bm, bn = tile_.bn;
+        const Expr a = fours_array("a", bm, ScalarType::kU32);
+        Expr i = w_.unrolled_for_("i", bm);
+        read_words(0, row(i), k, body_->element(a, i));
+        w_.end();
+        const Expr word = w_.unrolled_for_("word", 4);
+        i = w_.unrolled_for_("i", bm);
+        const Expr j = w_.unrolled_for_("j", bn);
+        const Expr sum = body_->element(sums, i * bn + j);
+        w_.assign(sum, body_->dot_halves(body_->chunk_element(body_->element(a, i), word),
+                                         body_->chunk_element(body_->element(b, j), word), sum));
+        end(3);
+    }
+
     Chunks read_chunks(Expr k) {
         Chunks chunks;
         chunks.elements = chunk_.are_words() ? fours_array("b", tile_.bn, ScalarType::kU32)

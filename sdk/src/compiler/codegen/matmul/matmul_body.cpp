@@ -71,6 +71,9 @@ MatmulProblem MatmulBody::problem() const {
     p.is_integer = !is_floating(dtype_of(0));
     p.can_load_vec4 =
         !p.is_integer && loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
+    p.can_dot_halves = p.can_load_vec4 && options_.caps.mixed_float_dot_product &&
+                       form_of(0) == "f16" && form_of(1) == "f16" && loads_by_eights(0) &&
+                       loads_by_eights(1);
     const MatrixShape& shape = options_.caps.cooperative_matrix_shape;
     // A product with fewer rows or columns than a matrix would mostly multiply zeros.
     p.can_use_matrices = p.fits_grid &&

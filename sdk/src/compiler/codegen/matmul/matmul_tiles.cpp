@@ -58,6 +58,17 @@ constexpr MatmulTile kCpu[] = {
     tiled(64, 64, 16, 8, 8, true), tiled(32, 64, 16, 8, 8, true), tiled(16, 64, 16, 8, 8, true),
     tiled(64, 16, 16, 8, 4, true), tiled(32, 16, 16, 8, 4, true), tiled(16, 16, 16, 4, 4, true),
 };
+// Of pairs of f16: as many steps along k as those above, of two elements each.
+constexpr MatmulTile kPairs[] = {
+    vector(128, 128, 16, 8, 8),
+    vector(64, 64, 32, 8, 4),
+    vector(64, 64, 32, 4, 4),
+    vector(32, 32, 32, 4, 4),
+};
+constexpr MatmulTile kSplitPairs[] = {
+    vector(32, 32, 64, 4, 4, 4),
+    vector(16, 16, 128, 4, 4, 16),
+};
 constexpr MatmulTile kMatrix[] = {
     matrix(128, 256, 32, 64, 64, 1, 2), matrix(128, 128, 32, 64, 64), matrix(64, 64, 64, 32, 32),
     matrix(32, 32, 128, 16, 16),        matrix(32, 32, 64, 16, 16),
@@ -138,8 +149,13 @@ std::span<const MatmulTile> table_for(const MatmulProblem& problem, const Device
     if (is_software(caps)) return kCpu;  // which may have matrices, but no cores for them
     if (problem.can_use_matrices && has_few_fragments(caps)) return kSmallMatrix;
     if (problem.can_use_matrices) return kMatrix;
+    if (problem.can_dot_halves) return kPairs;
     if (problem.can_load_vec4) return kVector;
     return max_workgroup_size(caps) < 256 ? std::span<const MatmulTile>(kSmallTiled) : kTiled;
+}
+
+bool is_in_pairs(const MatmulTile& t, const MatmulProblem& p) {
+    return t.family == MatmulFamily::kVector && p.can_dot_halves;
 }
 
 int64_t groups_of(const MatmulTile& t, const MatmulProblem& p) {
@@ -169,10 +185,16 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
                        divides(t.bk, kind.granularity.k);
             }))
         return false;
-    // Each thread loads equally much of a slice.
+    // Each thread loads equally much of a slice.  Of pairs half of them load each, one vector of eight along k, or two
+    // across.
+    const auto loaded = [&](bool k_is_contiguous) {
+        return static_cast<uint32_t>(problem.can_dot_halves && !k_is_contiguous ? 8 * threads
+                                                                                : 4 * threads);
+    };
     if (t.family == MatmulFamily::kVector &&
-        !(divides(t.bm * t.bk, 4u * static_cast<uint32_t>(threads)) &&
-          divides(t.bn * t.bk, 4u * static_cast<uint32_t>(threads))))
+        !(divides(t.bm * t.bk, loaded(problem.a_k_is_contiguous)) &&
+          divides(t.bn * t.bk, loaded(problem.b_k_is_contiguous)) &&
+          (!problem.can_dot_halves || divides(t.bk, 2u * static_cast<uint32_t>(t.split)))))
         return false;
     const uint32_t drivers_bytes =
         t.family == MatmulFamily::kWorkgroup ? caps.workgroup_scope_reserved_shared_memory : 0;
@@ -221,6 +243,11 @@ std::span<const MatmulTile> split_table(const DeviceCaps& caps) {
     return kSplitMatrix;
 }
 
+std::span<const MatmulTile> split_vector_table(const MatmulProblem& problem) {
+    if (problem.can_dot_halves) return kSplitPairs;
+    return kSplitVector;
+}
+
 /// Of the least tiles that are still few, the one with the longest slices that are no longer than
 /// the sums.
 std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
@@ -228,7 +255,7 @@ std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const 
     if (is_software(caps) || !has_few_tiles(problem, caps)) return std::nullopt;
     if (!problem.can_use_matrices) {
         if (!problem.can_load_vec4 || problem.k < kShortProduct) return std::nullopt;
-        for (const MatmulTile& t : kSplitVector)
+        for (const MatmulTile& t : split_vector_table(problem))
             if (t.bm == split_edge(problem, caps) && suits(t, problem, caps)) return t;
         return std::nullopt;
     }
@@ -245,11 +272,11 @@ constexpr const char* kFamilyNames[] = {"tiled", "vector", "matrix", "workgroup"
 
 std::string MatmulProblem::key() const {
     char text[160];
-    std::snprintf(text, sizeof text, "matmul %lldx%lldx%lld b%lld a %s/%c b %s/%c%s%s",
+    std::snprintf(text, sizeof text, "matmul %lldx%lldx%lld b%lld a %s/%c b %s/%c%s%s%s",
                   static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k),
                   static_cast<long long>(batch), a_form.c_str(), a_k_is_contiguous ? 'k' : 'm',
                   b_form.c_str(), b_k_is_contiguous ? 'k' : 'n', can_load_vec4 ? " fours" : "",
-                  can_use_matrices ? " matrices" : "");
+                  can_use_matrices ? " matrices" : "", can_dot_halves ? " pairs" : "");
     return text;
 }
 
@@ -270,6 +297,7 @@ std::optional<MatmulProblem> parse_matmul_problem(const std::string& key) {
     p.b_k_is_contiguous = b_axis == 'k';
     p.can_load_vec4 = key.find(" fours") != std::string::npos;
     p.can_use_matrices = key.find(" matrices") != std::string::npos;
+    p.can_dot_halves = key.find(" pairs") != std::string::npos;
     if (m < 1 || n < 1 || k < 1 || batch < 1 || p.key() != key) return std::nullopt;
     return p;
 }
@@ -294,7 +322,8 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
         return static_cast<uint32_t>(lanes_k * t.bm * t.bn * 4);
     }
     if (!is_on_matrices(t.family)) {
-        const int slices = t.stages * t.bk * (t.bm + t.bn + 8) * 4;
+        const int steps = is_in_pairs(t, problem) ? t.bk / 2 : t.bk;
+        const int slices = t.stages * steps * (t.bm + t.bn + 8) * 4;
         const int sums = t.split > 1 ? t.split * t.bm * t.bn * 4 : 0;
         return static_cast<uint32_t>(sums_replace_slices(t, caps) ? std::max(slices, sums)
                                                                   : slices + sums) +
@@ -330,7 +359,8 @@ uint32_t registers_of(const MatmulTile& t, const MatmulProblem& problem, const D
         registers = (t.tm * t.tn + (t.tm + t.tn) * t.bk / t.split / 2) / lanes + fetched / 2;
     } else {
         // Compilers load operands some steps ahead of those that are multiplied.
-        registers = t.tm * t.tn + 4 * (t.tm + t.tn) + fetched;
+        registers =
+            t.tm * t.tn + 4 * (t.tm + t.tn) + (is_in_pairs(t, problem) ? fetched / 2 : fetched);
     }
     return static_cast<uint32_t>(registers + kAddresses);
 }
@@ -402,10 +432,10 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
             if (t != candidates[0] && fits(t, problem, caps)) candidates.push_back(t);
     };
     add(table_for(problem, caps));
-    if (problem.can_load_vec4 && !is_software(caps)) add(kMoreVector);
+    if (problem.can_load_vec4 && !problem.can_dot_halves && !is_software(caps)) add(kMoreVector);
     if (problem.can_load_vec4 && has_few_tiles(problem, caps)) {
-        add(kSplitVector);
-        add(kMoreSplitVector);
+        add(split_vector_table(problem));
+        if (!problem.can_dot_halves) add(kMoreSplitVector);
     }
     if (problem.can_use_matrices) {
         if (is_software(caps)) add(kMatrix);

@@ -59,6 +59,8 @@ struct MatmulProblem {
     bool fits_grid = true;       ///< no more tiles than any grid may have, along y and z
     bool can_load_vec4 = false;  ///< what kVector wants
     bool can_use_matrices = false;
+    /// kVector multiplies pairs of f16, which lie eight and eight along one axis of each operand.
+    bool can_dot_halves = false;
     /// "f32", "f16" or kCastForm, as the operand lies in memory.  Empty: it is computed while it is
     /// read, or in parts, and there is no measuring it alone.
     std::string a_form, b_form;

@@ -12,14 +12,23 @@
 // stretch of every slice, and they add up through shared memory, in the order of the stretches: beside the slices, or in
 // their place (sums_replace_slices()), which takes a barrier and less memory.
 //
+// Pairs of f16: where the device multiplies and adds them up in one instruction (MatmulProblem::can_dot_halves), a slice
+// in shared memory is words of two elements along k, so that half of the loads, bytes and instructions remain.  Operands
+// are loaded eight elements at a time, each by half of the workgroup: indices are clamped, and words beyond the last k are
+// zeros.
+// Sums are f32, rounded once or twice for each pair: |error| <= k * 2^-23 * sum |a * b|, where a device truncates.
+//
 // With two stages in shared memory the next slices are written beside the present ones, which saves a barrier.  Subgroup
 // barriers keep compilers from loading only when it is needed, and from writing before all has been read.  Tiles tried:
 // docs/design/0010-matrix-cores.md.
 
 #include "compiler/codegen/matmul/matmul_body.hpp"
 #include "compiler/codegen/matmul/matmul_writers.hpp"
+#include "compiler/codegen/shared/extents.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
 
 namespace hearth {
 
@@ -43,7 +52,9 @@ class VectorMatmul : MatmulBody {
         const Expr s = w_.unrolled_for_("s", fours);
         w_.assign(body_->element(sums_, s), four_zeros());
         w_.end();
-        for (size_t input = 0; input < 2; ++input)
+        if (is_in_pairs_)
+            next_[0] = fours_array("next", std::max(loads(0), loads(1)), ScalarType::kU32);
+        for (size_t input = 0; input < 2 && !is_in_pairs_; ++input)
             next_[input] = fours_array(input == 0 ? "next_a" : "next_b", loads(input));
         multiply();
         if (tile_.split > 1)
@@ -57,32 +68,42 @@ class VectorMatmul : MatmulBody {
     int extent(size_t input) const { return input == 0 ? tile_.bm : tile_.bn; }
     /// Of shared memory from an element along k to the next: one column of padding, for fewer bank conflicts.
     int stride(size_t input) const { return extent(input) / 4 + 1; }
-    int slices_size(size_t input) const { return tile_.stages * tile_.bk * stride(input); }
-    /// Fours of a slice that each thread loads.
+    /// Steps along k of a slice: elements, or pairs.
+    int depth() const { return is_in_pairs_ ? tile_.bk / 2 : tile_.bk; }
+    int slices_size(size_t input) const { return tile_.stages * depth() * stride(input); }
+    /// Fours of a slice that each thread loads; of pairs, fours of words that each of half of the threads loads.
     int loads(size_t input) const {
-        return extent(input) * tile_.bk / 4 / static_cast<int>(body_->threads);
+        const int fours = extent(input) * tile_.bk / (is_in_pairs_ ? 8 : 4);
+        return fours / static_cast<int>(is_in_pairs_ ? body_->threads / 2 : body_->threads);
     }
 
-    Expr fours_array(const char* name, int length) {
-        return w_.declare_chunks(name, Chunk::kFour, static_cast<uint32_t>(length));
+    Expr fours_array(const char* name, int length, ScalarType type = ScalarType::kF32) {
+        return w_.declare_chunks(name, Chunk::kFour, static_cast<uint32_t>(length), type);
     }
-    Expr shared(const char* name, int length) {
-        return body_->global(name, LocalKind::kShared, ScalarType::kF32,
-                             static_cast<uint32_t>(length), Chunk::kFour);
+    ScalarType element_type() const { return is_in_pairs_ ? ScalarType::kU32 : ScalarType::kF32; }
+    /// Fours of elements, or of pairs.
+    Expr elements_array(const char* name, int length) {
+        return fours_array(name, length, element_type());
+    }
+    Expr shared(const char* name, int length, ScalarType type) {
+        return body_->global(name, LocalKind::kShared, type, static_cast<uint32_t>(length),
+                             Chunk::kFour);
     }
 
     void declare_shared() {
         const int all_sums = tile_.split * tile_.bm * tile_.bn / 4;
+        const ScalarType type = element_type();
         replaces_ = sums_replace_slices(tile_, options_.caps);
         if (replaces_) {
             const int slices = slices_size(0) + slices_size(1);
-            slices_[0] = slices_[1] = of_stretch_ = shared("memory", std::max(slices, all_sums));
+            slices_[0] = slices_[1] = of_stretch_ =
+                shared("memory", std::max(slices, all_sums), type);
             first_[1] = slices_size(0);
             return;
         }
-        slices_[0] = shared("tile_a", slices_size(0));
-        slices_[1] = shared("tile_b", slices_size(1));
-        if (tile_.split > 1) of_stretch_ = shared("of_stretch", all_sums);
+        slices_[0] = shared("tile_a", slices_size(0), type);
+        slices_[1] = shared("tile_b", slices_size(1), type);
+        if (tile_.split > 1) of_stretch_ = shared("of_stretch", all_sums, ScalarType::kF32);
     }
 
     Expr slice_element(size_t input, Expr at) {
@@ -93,7 +114,7 @@ class VectorMatmul : MatmulBody {
 
     void multiply() {
         fetch_slices(k_first_);
-        put_slices(0);
+        put_slices(0, k_first_);
         w_.barrier();
         const Expr has_more = w_.let("has_more", k_end_ - k_first_ > tile_.bk);
         // Fetching the last slices once more costs less than asking whether there are others.
@@ -113,7 +134,7 @@ class VectorMatmul : MatmulBody {
                 w_.barrier();
             else
                 w_.subgroup_barrier();
-            put_slices((stage + 1) % tile_.stages);
+            put_slices((stage + 1) % tile_.stages, k + tile_.bk);
             w_.barrier();
         }
         end(tile_.stages + 1);
@@ -136,6 +157,7 @@ class VectorMatmul : MatmulBody {
 
     void fetch_slices(Expr from) {
         const Expr k0 = w_.let("from", from);
+        if (is_in_pairs_) return fetch_pairs(k0);
         for (size_t input = 0; input < 2; ++input) {
             const Four four = open_fours(input);
             const Expr k = w_.let("k", k0 + four.k);
@@ -151,7 +173,8 @@ class VectorMatmul : MatmulBody {
         }
     }
 
-    void put_slices(int stage) {
+    void put_slices(int stage, Expr from) {
+        if (is_in_pairs_) return put_pairs(stage, from);
         for (size_t input = 0; input < 2; ++input) {
             const Four four = open_fours(input);
             const Expr fetched = body_->element(next_[input], four.i);
@@ -170,10 +193,118 @@ class VectorMatmul : MatmulBody {
         }
     }
 
+    // Pairs along k of two operands.  Half of the workgroup loads the one, half the other.  Each vector of eight elements
+    // is four pairs, or, where the operand lies along the other axis, makes eight pairs with the vector behind it along k.
+
+    template <class Load>
+    void for_each_half(const Load& load) {
+        const auto half = static_cast<int64_t>(body_->threads) / 2;
+        w_.if_(thread_ < half);
+        load(0, thread_);
+        w_.end();
+        w_.else_();
+        load(1, thread_ - half);
+        w_.end();
+    }
+
+    struct Eight {
+        Expr i, k, other;
+    };
+    /// A loop over the vectors, or pairs of them, that the thread loads of an operand.
+    Eight open_eights(size_t input, Expr thread) {
+        const bool is_along_k = is_k_contiguous(input);
+        Eight eight;
+        eight.i = w_.unrolled_for_("i", is_along_k ? loads(input) : loads(input) / 2);
+        const Expr e = w_.let("e", thread + eight.i * (static_cast<int64_t>(body_->threads) / 2));
+        const int along_k = tile_.bk / 8, along_other = extent(input) / 8;
+        eight.k = w_.let("in_k", is_along_k ? e % along_k * 8 : e / along_other * 2);
+        eight.other = w_.let("in_tile", is_along_k ? e / along_k : e % along_other * 8);
+        return eight;
+    }
+
+    /// The greatest place of a vector that begins at a multiple of `each` below the count, if there are places beyond.
+    Expr clamped(Expr at, Expr count, bool is_whole, int each) {
+        if (is_whole) return at;
+        return body_->operation(ScalarOp::kMax, lesser(at, count - each), index(0));
+    }
+
+    void fetch_pairs(Expr k0) {
+        for_each_half([&](size_t input, Expr thread) {
+            const Eight eight = open_eights(input, thread);
+            const bool is_along_k = is_k_contiguous(input), is_whole = whole_other(input);
+            const Expr first = input == 0 ? first_m_ : first_n_;
+            const Expr at = w_.let(input == 0 ? "m" : "n",
+                                   clamped(first + eight.other, input == 0 ? m_count_ : n_count_,
+                                           is_whole, is_along_k ? 1 : 8));
+            for (int row = 0; row < (is_along_k ? 1 : 2); ++row) {
+                const Expr k = w_.let(
+                    "k", clamped(k0 + eight.k + row, k_total(), is_k_whole(), is_along_k ? 8 : 1));
+                const Expr to = body_->element(next_[0], is_along_k ? eight.i : eight.i * 2 + row);
+                read_words(input, input == 0 ? at : k, input == 0 ? k : at, to);
+            }
+            w_.end();
+        });
+    }
+
+    /// What is beyond the last k is zero.
+    Expr word_or_zero(Expr word, Expr k) {
+        const Expr inside = is_inside_k(k);
+        return inside ? select(inside, word, bits(0)) : word;
+    }
+
+    void put_pairs(int stage, Expr from) {
+        for_each_half([&](size_t input, Expr thread) {
+            const Eight eight = open_eights(input, thread);
+            const int to = stage * depth() * stride(input);
+            const Expr k = w_.let("k", from + eight.k);
+            const Expr first = w_.let("to", eight.k / 2 * stride(input) + eight.other / 4 + to);
+            const Expr j = w_.unrolled_for_("j", 4);
+            if (is_k_contiguous(input)) {
+                const Expr pairs = body_->element(next_[0], eight.i);
+                w_.assign(body_->chunk_element(slice_element(input, first + j * stride(input)),
+                                               eight.other % 4),
+                          word_or_zero(body_->chunk_element(pairs, j), k));
+            } else {
+                put_columns(slice_element(input, first + j / 2), j, k, eight.i * 2);
+            }
+            end(2);
+        });
+    }
+
+    /// Words `j` of two rows, each of two columns, as words of one column each, of a four of them.
+    void put_columns(Expr four, Expr j, Expr k, Expr first_row) {
+        Expr rows[2];
+        for (int row = 0; row < 2; ++row)
+            rows[row] = w_.let(
+                "row" + std::to_string(row),
+                word_or_zero(body_->chunk_element(body_->element(next_[0], first_row + row), j),
+                             k + row));
+        const auto apply = [&](ScalarOp op, Expr a, Expr b) { return body_->operation(op, a, b); };
+        const Expr even = apply(ScalarOp::kBitOr, apply(ScalarOp::kBitAnd, rows[0], bits(0xffff)),
+                                apply(ScalarOp::kShiftLeft, rows[1], bits(16)));
+        const Expr odd = apply(ScalarOp::kBitOr, apply(ScalarOp::kShiftRight, rows[0], bits(16)),
+                               apply(ScalarOp::kBitAnd, rows[1], bits(0xffff0000)));
+        w_.assign(body_->chunk_element(four, j % 2 * 2), even);
+        w_.assign(body_->chunk_element(four, j % 2 * 2 + 1), odd);
+    }
+
+    Expr bits(uint32_t value) { return body_->constant(value, ScalarType::kU32); }
+    bool whole_other(size_t input) const { return input == 0 ? is_m_whole() : is_n_whole(); }
+    /// Elements along k of the operands, of which k_end_ may be those of a part.
+    Expr k_total() { return count_of(extents_.k, *body_); }
+
+    /// sums += factor * b, of pairs.
+    void add_pairs(Expr sums, Expr factor, Expr b) {
+        const Expr lane = w_.unrolled_for_("lane", 4);
+        const Expr sum = body_->chunk_element(sums, lane);
+        w_.assign(sum, body_->dot_halves(factor, body_->chunk_element(b, lane), sum));
+        w_.end();
+    }
+
     void multiply_slices(int stage) {
-        const int depth = tile_.bk / tile_.split, rows = tile_.tm / 4, columns = tile_.tn / 4;
-        const Expr first = w_.let("first_k", stretch_ * depth + stage * tile_.bk);
-        const Expr a = fours_array("a", 2 * rows), b = fours_array("b", 2 * columns);
+        const int depth = this->depth() / tile_.split, rows = tile_.tm / 4, columns = tile_.tn / 4;
+        const Expr first = w_.let("first_k", stretch_ * depth + stage * this->depth());
+        const Expr a = elements_array("a", 2 * rows), b = elements_array("b", 2 * columns);
         const Expr from_a = w_.let("from_a", first * stride(0) + thread_m_);
         const Expr from_b = w_.let("from_b", first * stride(1) + thread_n_);
         const Expr k = w_.for_("k", index(-1), [&](Expr at) { return at < depth; });
@@ -193,8 +324,12 @@ class VectorMatmul : MatmulBody {
         i = w_.unrolled_for_("i", tile_.tm);
         j = w_.unrolled_for_("j", columns);
         const Expr factor = body_->chunk_element(body_->element(a, now * rows + i / 4), i % 4);
-        add_product(body_->element(sums_, i * columns + j), body_->fill(Chunk::kFour, factor),
-                    body_->element(b, now * columns + j));
+        if (is_in_pairs_)
+            add_pairs(body_->element(sums_, i * columns + j), factor,
+                      body_->element(b, now * columns + j));
+        else
+            add_product(body_->element(sums_, i * columns + j), body_->fill(Chunk::kFour, factor),
+                        body_->element(b, now * columns + j));
         end(4);
     }
 
@@ -225,18 +360,37 @@ class VectorMatmul : MatmulBody {
         });
     }
 
+    /// Sums in shared memory, as bits where they take the place of words.
+    bool are_sums_words() const { return is_in_pairs_ && replaces_; }
+    void put_sums(Expr at, Expr sums) {
+        const Expr to = body_->element(of_stretch_, at);
+        if (!are_sums_words()) return w_.assign(to, sums);
+        const Expr lane = w_.unrolled_for_("lane", 4);
+        w_.assign(body_->chunk_element(to, lane),
+                  body_->operation(ScalarOp::kBitsToU32, body_->chunk_element(sums, lane)));
+        w_.end();
+    }
+    Expr sums_at(Expr at) {
+        const Expr from = body_->element(of_stretch_, at);
+        if (!are_sums_words()) return from;
+        std::array<Expr, 4> sums;
+        for (int64_t lane = 0; lane < 4; ++lane)
+            sums[static_cast<size_t>(lane)] =
+                body_->operation(ScalarOp::kBitsToF32, body_->chunk_element(from, index(lane)));
+        return body_->compose(sums);
+    }
+
     void store_sums_of_stretches() {
         const int fours = tile_.bn / 4, size = tile_.bm * fours;
         if (replaces_) w_.barrier();
         for_each_four([&](Expr i, Expr j, Expr sums) {
-            w_.assign(body_->element(of_stretch_, stretch_ * size + row_of(i) * fours + four_of(j)),
-                      sums);
+            put_sums(stretch_ * size + row_of(i) * fours + four_of(j), sums);
         });
         w_.barrier();
         const Expr e = share_out("e", size);
-        const Expr all = variable("all", body_->element(of_stretch_, e));
+        const Expr all = variable("all", sums_at(e));
         const Expr s = w_.for_("s", index(1), [&](Expr at) { return at < tile_.split; });
-        w_.accumulate(all, body_->element(of_stretch_, s * size + e));
+        w_.accumulate(all, sums_at(s * size + e));
         w_.end();
         store_inside(first_m_ + e / fours, first_n_ + e % fours * 4, all);
         w_.end();
@@ -244,6 +398,7 @@ class VectorMatmul : MatmulBody {
 
     const int threads_m_,
         threads_n_;  ///< of a part of the workgroup, which has all sums of the tile
+    const bool is_in_pairs_ = problem().can_dot_halves;
     bool replaces_ = false;
     int first_[2] = {0, 0};  ///< of slices in their shared arrays
     Expr slices_[2], of_stretch_, next_[2], sums_, stretch_, thread_m_, thread_n_;
