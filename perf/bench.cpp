@@ -5,6 +5,8 @@
 
 #include "bench.hpp"
 
+#include "compiler/driver/tuning_data.hpp"
+
 #include <hearth/tuning.hpp>
 
 #include <algorithm>
@@ -51,13 +53,19 @@ Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision
                                            const QuantizeOptions& quantize,
                                            const std::string& tuning) {
     HEARTH_ASSIGN(const DeviceCaps own, device_.caps());
-    return compile({&entry}, {.caps = settings_.compile_only.value_or(own),
-                              .max_batch_size = static_cast<uint64_t>(rows),
-                              .fuse = settings_.fuse,
-                              .keep_source = false,
-                              .quantize = quantize,
-                              .precision = precision,
-                              .tuning = tuning});
+    CompileOptions options{.caps = settings_.compile_only.value_or(own),
+                           .max_batch_size = static_cast<uint64_t>(rows),
+                           .fuse = settings_.fuse,
+                           .keep_source = false,
+                           .quantize = quantize,
+                           .precision = precision,
+                           .tuning = tuning};
+    if (!settings_.variants.empty()) {
+        Tuning chosen = tuning_for(options);
+        chosen.variants.insert(settings_.variants.begin(), settings_.variants.end());
+        options.tuning = print_tuning(chosen);
+    }
+    return compile({&entry}, options);
 }
 
 namespace {

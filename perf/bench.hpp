@@ -15,6 +15,7 @@
 #include <standalone/device.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,6 +78,8 @@ struct Settings {
     bool fuse = true;               ///< false: one kernel per operator
     /// Compiles for these caps, builds pipelines and runs nothing.
     std::optional<DeviceCaps> compile_only = {};
+    /// Variants of kernels in place of the shipped ones, by the kernels' keys (hearth/tuning.hpp).
+    std::map<std::string, std::string> variants = {};
 };
 
 /// A device, its peak rates, and the time budget.

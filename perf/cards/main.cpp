@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-    std::vector<std::string> words;
+    std::vector<std::string> words, tiles;
     std::string target = "class", json_path, modules_path;
 };
 
@@ -148,8 +149,16 @@ Status run(const Arguments& arguments) {
         HEARTH_ASSIGN(const DeviceTarget named, programs::make_device_target(target, nullptr));
         caps = named.options.caps;
     }
+    std::map<std::string, std::string> variants;
+    for (const std::string& tile : arguments.tiles) {
+        constexpr std::string_view kBetween = " = ";
+        const size_t at = tile.find(kBetween);
+        if (at == std::string::npos)
+            return invalid_argument("--tile is '" + tile + "', expected 'kernel = variant'");
+        variants.emplace(tile.substr(0, at), tile.substr(at + kBetween.size()));
+    }
     HEARTH_ASSIGN(const std::unique_ptr<Bench> bench,
-                  Bench::create(*device, {}, {.compile_only = caps}));
+                  Bench::create(*device, {}, {.compile_only = caps, .variants = variants}));
     PipelineCapture capture(*device);
     HEARTH_ASSIGN(const double reference_s, reference_compile_s(*device));
     Json document = {{"device", device->properties().deviceName},
@@ -188,6 +197,8 @@ int run_program(int argc, char** argv) {
     app.add_option("--target", arguments.target,
                    "Device target to compile for: \"class\", the one this device gets (default); "
                    "\"device\", its own limits; or a name.");
+    app.add_option("--tile", arguments.tiles,
+                   "'kernel = variant', as in files of hearth tune: in place of the shipped one.");
     app.add_option("--modules", arguments.modules_path, "Also write the SPIR-V into this folder.")
         ->check(CLI::ExistingDirectory);
     CLI11_PARSE(app, argc, argv);
