@@ -23,6 +23,7 @@ namespace hearth {
 /// Errors, kept by the trace: a loss that is not a scalar, a wrt that is not floating-point, an
 /// operator without gradient between them (named).
 std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> wrt);
+std::vector<Tensor> grad(const Tensor& loss, ParamList&& params);
 Tensor grad(const Tensor& loss, const Tensor& wrt);
 
 struct ValueAndGrad {
@@ -32,6 +33,7 @@ struct ValueAndGrad {
 
 /// Calls `f` and differentiates its result.
 ValueAndGrad value_and_grad(const std::function<Tensor()>& f, std::span<const Tensor> wrt);
+ValueAndGrad value_and_grad(const std::function<Tensor()>& f, ParamList&& params);
 
 /// Vector-Jacobian product: for each of `inputs`, the sum over the elements of `outputs` of
 /// cotangent times derivative.  cotangents: one for each output, of its type and shape.

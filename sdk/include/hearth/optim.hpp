@@ -147,9 +147,7 @@ void muon(std::span<const Tensor> params, std::span<const Tensor> gradients,
           const MuonOptions& options = {});
 
 /// Differentiates `loss` and applies an optimizer to `params`.  Returns the gradients.
-/// Errors, kept by the trace: those of grad(); no params, for example because a prefix is misspelt,
-/// or because `trace.params()` is evaluated before the call in the same argument list that declares
-/// them.
+/// Errors, kept by the trace: those of grad(); no params, for example because a prefix is misspelt.
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const SgdOptions& options);
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
@@ -164,6 +162,12 @@ std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const AdanOptions& options);
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const MuonOptions& options);
+/// Of `trace.params()`: all params, whether or not `loss` is evaluated first.
+template <class Options>
+std::vector<Tensor> minimize(const Tensor& loss, ParamList&& params, const Options& options) {
+    const ParamList current = params.current(loss);
+    return minimize(loss, std::span<const Tensor>(current), options);
+}
 
 // --- Update rules by name ---
 
@@ -280,6 +284,7 @@ class GradScaler {
     /// The gradients of `loss`, unscaled again, differentiated through loss * scale.  Several
     /// losses may share one scale.
     std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> params);
+    std::vector<Tensor> grad(const Tensor& loss, ParamList&& params);
     /// Call it last, once.  Returns true if all gradients are finite: bool [].
     /// Errors, kept by the trace: no grad() before, or only of params without elements.
     Tensor update();

@@ -52,6 +52,17 @@ class Tensor {
     uint32_t value_ = 0xffffffffu;
 };
 
+/// The params of a trace, in the order of declaration.  Functions that take a loss and a temporary
+/// ParamList, as in `minimize(mse_loss(net(x), y), trace.params(), ...)`, use all params that the
+/// trace has when they are called: compilers may evaluate `trace.params()` before the net declares
+/// its params.  A list that has a name stays as it is.
+class ParamList : public std::vector<Tensor> {
+  public:
+    using std::vector<Tensor>::vector;
+    /// All params that the trace of `loss` has by now; this list if it is of another trace.
+    ParamList current(const Tensor& loss) const;
+};
+
 /// Initial value of a param or state.  Random values depend on the seed given here and on the
 /// param's name alone, never on the order of declarations.
 struct Init {
@@ -132,7 +143,7 @@ class Trace {
     void assign(const Tensor& target, const Tensor& value);
 
     /// All params so far, in the order of declaration.
-    std::vector<Tensor> params() const;
+    ParamList params() const;
 
     /// Keeps the first error; later ones are ignored as consequences of it.
     void fail(Status status);

@@ -196,6 +196,73 @@ TEST(Minimize, OfNoParamsIsAnError) {
                     "there are no params to train"));
 }
 
+/// Number of params that a function of a loss and `trace.params()` differentiates, where some of them are
+/// declared while the arguments are evaluated.
+template <class F>
+size_t count_in_one_call(bool declares_first, const F& f) {
+    Trace t("learn");
+    const Tensor x = t.input("x", {kBatch, 3});
+    const Tensor hidden = nn::linear(t, "first", x, 4);
+    const auto loss = [&] { return sum(nn::linear(t, "second", hidden, 2)); };
+    const size_t count = declares_first ? [&] {
+        const Tensor value = loss();
+        return f(t, value, t.params());
+    }() : [&] {
+        ParamList early = t.params();  // as a compiler may evaluate them
+        return f(t, loss(), std::move(early));
+    }();
+    EXPECT_TRUE(t.build().ok());
+    return count;
+}
+
+TEST(Minimize, TrainsAllParamsInWhicheverOrderArgumentsAreEvaluated) {
+    for (const bool declares_first : {false, true}) {
+        EXPECT_EQ(
+            count_in_one_call(declares_first,
+                              [](Trace&, const Tensor& loss, ParamList&& params) {
+                                  return minimize(loss, std::move(params), AdamOptions{}).size();
+                              }),
+            4u);
+        EXPECT_EQ(count_in_one_call(declares_first,
+                                    [](Trace&, const Tensor& loss, ParamList&& params) {
+                                        return grad(loss, std::move(params)).size();
+                                    }),
+                  4u);
+        EXPECT_EQ(
+            count_in_one_call(
+                declares_first,
+                [](Trace&, const Tensor& loss, ParamList&& params) {
+                    return value_and_grad([&] { return loss; }, std::move(params)).gradients.size();
+                }),
+            4u);
+        EXPECT_EQ(count_in_one_call(declares_first,
+                                    [](Trace& t, const Tensor& loss, ParamList&& params) {
+                                        GradScaler scaler(t);
+                                        const size_t count =
+                                            scaler.grad(loss, std::move(params)).size();
+                                        scaler.update();
+                                        return count;
+                                    }),
+                  4u);
+    }
+}
+
+TEST(Minimize, TrainsTheNetThatItsOwnArgumentsDeclare) {
+    Trace t("learn");
+    const Tensor x = t.input("x", {kBatch, 3});
+    EXPECT_EQ(minimize(sum(nn::linear(t, "net", x, 2)), t.params(), SgdOptions{}).size(), 2u);
+    EXPECT_TRUE(t.build().ok());
+}
+
+TEST(Minimize, LeavesParamsBehindANamedListAlone) {
+    Trace t("learn");
+    const Tensor hidden = nn::linear(t, "frozen", t.input("x", {kBatch, 3}), 4);
+    const ParamList early = t.params();
+    const Tensor loss = sum(nn::linear(t, "head", hidden, 2));
+    EXPECT_EQ(minimize(loss, early, SgdOptions{}).size(), 2u);
+    EXPECT_TRUE(t.build().ok());
+}
+
 TEST(Losses, WantEqualShapes) {
     const auto x = [](Trace& t) { return t.input("x", {64, 1}); };
     const auto y = [](Trace& t) { return t.input("y", {64}); };

@@ -213,6 +213,10 @@ std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> wrt) {
     return with_zeros(std::move(gradients), loss.trace(), wrt);
 }
 
+std::vector<Tensor> grad(const Tensor& loss, ParamList&& params) {
+    return grad(loss, std::span<const Tensor>(params.current(loss)));
+}
+
 Tensor grad(const Tensor& loss, const Tensor& wrt) {
     return grad(loss, std::span(&wrt, 1))[0];
 }
@@ -220,6 +224,11 @@ Tensor grad(const Tensor& loss, const Tensor& wrt) {
 ValueAndGrad value_and_grad(const std::function<Tensor()>& f, std::span<const Tensor> wrt) {
     const Tensor value = f();
     return {value, grad(value, wrt)};
+}
+
+ValueAndGrad value_and_grad(const std::function<Tensor()>& f, ParamList&& params) {
+    const Tensor value = f();
+    return {value, grad(value, std::move(params))};
 }
 
 Tensor stop_gradient(const Tensor& x) {

@@ -358,12 +358,17 @@ void Trace::assign(const Tensor& target, const Tensor& value) {
     impl_->graph.updates.push_back({target.value(), value.value()});
 }
 
-std::vector<Tensor> Trace::params() const {
-    std::vector<Tensor> all;
+ParamList Trace::params() const {
+    ParamList all;
     for (ValueId id = 0; id < impl_->graph.values.size(); ++id)
         if (impl_->graph.values[id].kind == ValueKind::kParam)
             all.emplace_back(const_cast<Trace*>(this), id);
     return all;
+}
+
+ParamList ParamList::current(const Tensor& loss) const {
+    const bool is_of_loss = loss.trace() != nullptr && (empty() || front().trace() == loss.trace());
+    return is_of_loss ? loss.trace()->params() : *this;
 }
 
 Result<Graph> Trace::build() {

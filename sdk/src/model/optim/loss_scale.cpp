@@ -49,6 +49,10 @@ std::vector<Tensor> GradScaler::grad(const Tensor& loss, std::span<const Tensor>
     return gradients;
 }
 
+std::vector<Tensor> GradScaler::grad(const Tensor& loss, ParamList&& params) {
+    return grad(loss, std::span<const Tensor>(params.current(loss)));
+}
+
 Tensor GradScaler::update() {
     if (!trace_->status().ok()) return scale_;
     if (largest_.empty()) {
