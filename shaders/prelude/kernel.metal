@@ -63,7 +63,7 @@ inline float2 hearth_two_halves(uint word) {
 
 inline float hearth_dot_halves(uint a, uint b, float sum) {
     const float2 first = hearth_two_halves(a), second = hearth_two_halves(b);
-    return fma(first.y, second.y, fma(first.x, second.x, sum));
+    return fma(first[1], second[1], fma(first[0], second[0], sum));
 }
 
 // Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011.

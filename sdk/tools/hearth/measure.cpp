@@ -122,16 +122,14 @@ class Timed {
     std::vector<hearth_tensor_binding> bindings_;
 };
 
-/// Runs once to warm up, then `samples` times, stopping after about ten seconds but not before three
-/// timed runs.
+/// Runs once to warm up, then `options.samples` times unless that takes too long.
 template <class Visit>
-Status repeat(Timed& timed, uint32_t samples, Visit visit) {
-    constexpr double kMaxNs = 1e10;
+Status repeat(Timed& timed, const MeasureOptions& options, Visit visit) {
     HEARTH_ASSIGN(const hearth_timings warm_up, timed.once());
-    double spent = warm_up.total_ns;
-    for (uint32_t i = 0; i < samples && (i < 3 || spent < kMaxNs); ++i) {
+    double spent_ns = warm_up.total_ns;
+    for (uint32_t i = 0; i < options.samples && (i < 3 || spent_ns < options.max_s * 1e9); ++i) {
         HEARTH_ASSIGN(const hearth_timings timings, timed.once());
-        spent += timings.total_ns;
+        spent_ns += timings.total_ns;
         visit(timings);
     }
     return {};
@@ -187,7 +185,7 @@ Result<Measured> measure(standalone::Device& device, std::span<const std::byte> 
         HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
                       Timed::create(device, bytes, options, HEARTH_SESSION_TIMESTAMP_RUNS));
         measured.device_target = timed->program().info().device_target;
-        HEARTH_TRY(repeat(*timed, options.samples,
+        HEARTH_TRY(repeat(*timed, options,
                           [&](const hearth_timings& p) { totals.push_back(p.total_ns * 1e-3); }));
     }
     measured.total_us = median(totals);
@@ -202,7 +200,7 @@ Result<Measured> measure(standalone::Device& device, std::span<const std::byte> 
     HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
                   Timed::create(device, bytes, options, HEARTH_SESSION_TIMESTAMP_COMMANDS));
     std::vector<std::vector<double>> times(measured.commands.size());
-    HEARTH_TRY(repeat(*timed, options.samples, [&](const hearth_timings& p) {
+    HEARTH_TRY(repeat(*timed, options, [&](const hearth_timings& p) {
         for (size_t i = 0; i < times.size() && i < p.command_count; ++i)
             times[i].push_back(p.command_ns[i] * 1e-3);
     }));

@@ -35,6 +35,7 @@ struct MeasureOptions {
     std::string entry;
     int64_t batch_size = 1;
     uint32_t samples = 50;
+    double max_s = 10;  ///< no run begins after so much GPU time, once there are three
     const char* device_target = nullptr;  ///< of a package; null: the best for the device
     bool wants_commands = true;           ///< also measure each command
 };

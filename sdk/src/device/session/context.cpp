@@ -44,8 +44,8 @@ double max_slice_us_of(const hearth_context_create_info& info, const hearth_devi
         return info.max_slice_us < std::numeric_limits<double>::infinity() ? info.max_slice_us : 0;
     // An eighth of two seconds, of which the estimates may be off.
     constexpr double kCarefulUs = 250'000;
-    const bool is_gpu = caps.device_type != VK_PHYSICAL_DEVICE_TYPE_CPU &&
-                        caps.cpu_isa == HEARTH_CPU_ISA_NONE;
+    const bool is_gpu =
+        caps.device_type != VK_PHYSICAL_DEVICE_TYPE_CPU && caps.cpu_isa == HEARTH_CPU_ISA_NONE;
     const bool is_integrated = caps.device_type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
     return is_gpu && (is_integrated || kResetsAllDevices) ? kCarefulUs : 0;
 }

@@ -177,8 +177,8 @@ void Device::check_handles(const hearth_context_create_info& info, Problems& pro
                      static_cast<unsigned>(info.binding_model));
     if (!(info.max_slice_us >= 0))
         problems.add(
-            "hearth_context_create_info::max_slice_us is %g, expected 0 for the default, a number of "
-            "microseconds, or HUGE_VAL for no limit",
+            "hearth_context_create_info::max_slice_us is %g, expected 0 for the default, a number "
+            "of microseconds, or HUGE_VAL for no limit",
             info.max_slice_us);
 }
 
