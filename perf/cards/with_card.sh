@@ -5,16 +5,17 @@
 # with_card.sh CARD PROGRAM [ARGUMENT...]: runs a program on the Vulkan driver of a card that is not there. Mesa's
 # drivers run over shims of the kernel interface that do nothing: pipelines are compiled, commands have no effect.
 #
-# HEARTH_CARDS_ROOT is a folder with Debian's packages of a newer Mesa (`./dev cards root` makes one). The card
+# HEARTH_CARDS_ROOT is the folder with drivers and shims that `./dev cards root` makes; its default is the same. The card
 # swiftshader is Chromium's software driver, which does run: HEARTH_SWIFTSHADER names its manifest, by default that of
-# Debian's package `chromium`. Exit code 77: this card's driver or shim is not there.
+# this folder. Exit code 77: this card's driver or shim is not there.
 set -euo pipefail
 
 [ $# -ge 2 ] || { echo "usage: with_card.sh CARD PROGRAM [ARGUMENT...]" >&2; exit 2; }
+root=${HEARTH_CARDS_ROOT:-${XDG_CACHE_HOME:-$HOME/.cache}/hearth/cards}
 if [ "$1" = swiftshader ]; then
-    manifest=${HEARTH_SWIFTSHADER:-/usr/lib/chromium/vk_swiftshader_icd.json}
+    manifest=${HEARTH_SWIFTSHADER:-$root/usr/lib/chromium/vk_swiftshader_icd.json}
     if [ ! -f "$manifest" ]; then
-        echo "with_card.sh: not run on SwiftShader: there is no $manifest; Debian's package chromium has one, and" \
+        echo "with_card.sh: not run on SwiftShader: there is no $manifest; ./dev cards root unpacks it, and" \
             "HEARTH_SWIFTSHADER names another" >&2
         exit 77
     fi
@@ -22,7 +23,6 @@ if [ "$1" = swiftshader ]; then
     shift
     exec "$@"
 fi
-root=${HEARTH_CARDS_ROOT:?the folder of a newer Mesa; ./dev cards root makes one}
 lib=$root/usr/lib/x86_64-linux-gnu
 card=$1 program=$(command -v "$2")
 shift 2

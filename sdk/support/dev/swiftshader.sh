@@ -4,8 +4,8 @@
 #
 # swiftshader: Run hellos, reference cases, gradients and Ghost Lap on Chromium's software driver (nightly).
 #
-# HEARTH_SWIFTSHADER names its manifest (vk_swiftshader_icd.json), by default that of Debian's package chromium. Exit
-# code 77: there is none, so nothing was run.
+# HEARTH_SWIFTSHADER names its manifest (vk_swiftshader_icd.json), by default that which `./dev cards root` unpacks.
+# Exit code 77: there is none, so nothing was run.
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
