@@ -57,7 +57,7 @@ Status Play::record(const demo::Frame& frame) {
     const bool decides = world_.is_decision_frame();
     // All agents are removed and added again, so that this game continues like one loaded from the
     // file.
-    const bool seals = wants_save_ && !is_sealed_ && decides && (is_frozen_ || window_is_full());
+    const bool seals = wants_save_ && !is_sealed_ && decides && (is_frozen() || window_is_full());
     if (decides) HEARTH_TRY(decide());
     if (seals) HEARTH_TRY(remove_agents());
     const agents::AgentsStatus before = mind_->agents().status();
@@ -237,9 +237,8 @@ Status Play::obey(const Command& command) {
             mark("soft");
             break;
         case Verb::kFreeze:
-            is_frozen_ = !is_frozen_;
-            mind_->agents().freeze(is_frozen_);
-            mark(is_frozen_ ? "freeze" : "thaw");
+            mind_->agents().freeze(!is_frozen());
+            mark(is_frozen() ? "freeze" : "thaw");
             break;
         case Verb::kAdapt:
             HEARTH_TRY(mind_->agents().shrink_and_perturb(std::clamp(command.value.x, 0.0f, 1.0f)));

@@ -84,7 +84,7 @@ class Play {
     const World& world() const { return world_; }
     const Progress& progress() const { return progress_; }
     const agents::AgentsStatus& status() const { return mind_->status(); }
-    bool is_frozen() const { return is_frozen_; }
+    bool is_frozen() const { return mind_->agents().status().frozen != 0; }
     /// Frame in which a publication was last seen; 0: none yet.
     uint64_t published_frame() const { return published_frame_; }
     demo::Mind& mind() { return *mind_; }
@@ -94,7 +94,6 @@ class Play {
   private:
     explicit Play(const PlayOptions& options)
         : options_(options),
-          is_frozen_(!options.learns),
           world_({.seed = options.seed,
                   .hatchling_count = options.hatchlings,
                   .rules = options.rules}) {}
@@ -113,7 +112,6 @@ class Play {
     bool window_is_full() const;
 
     PlayOptions options_;
-    bool is_frozen_;
     World world_;
     Progress progress_;
     std::unique_ptr<demo::Mind> mind_;

@@ -431,6 +431,16 @@ TEST_F(HatchlingsPlay, FrozenTheyDoBitForBitWhatTheirBrainDoesWithoutALearner) {
     EXPECT_EQ(frozen.world().state_hash(), world.state_hash());
 }
 
+TEST_F(HatchlingsPlay, TheKeyThawsWhatAPanelHasFrozen) {
+    Match match = begin({.seed = 7});
+    frames(match, 1);
+    match.play->mind().agents().freeze(true);
+    EXPECT_TRUE(match.play->is_frozen());
+    obey(match, Verb::kFreeze);
+    EXPECT_FALSE(match.play->is_frozen());
+    EXPECT_EQ(match.play->mind().agents().status().frozen, 0u);
+}
+
 TEST_F(HatchlingsPlay, ForgettingBringsBackTheFirstWeightsAndRewindingThoseOfASnapshot) {
     Match fresh = begin({.seed = 5, .learns = false});
     frames(fresh, 4);
