@@ -23,6 +23,7 @@ namespace {
 constexpr size_t kMaxSamples = 512, kMaxMarks = 64, kMaxObservations = 4;
 constexpr float kLeastShare = 0.01f;  // of samples in which an observation was at a limit
 constexpr float kWidth = 360;
+constexpr double kCostWeight = 1.0 / 60;  // of a frame in the mean cost: about the last second
 const ImVec4 kDim{0.60f, 0.64f, 0.69f, 1}, kGood{0.61f, 0.88f, 0.54f, 1}, kWarn{1, 0.83f, 0.42f, 1},
     kBad{1, 0.48f, 0.40f, 1};
 constexpr ImU32 kLine = IM_COL32(255, 190, 92, 255), kGrid = IM_COL32(255, 255, 255, 26),
@@ -78,6 +79,10 @@ AgentsPanel::AgentsPanel(const hearth_context* context, hearth_agents* agents, B
 
 void AgentsPanel::add(const AgentsPanelFrame& frame) {
     frame_ = frame;
+    if (frame.gpu_us < 0 || mean_us_ < 0)
+        mean_us_ = frame.gpu_us;
+    else
+        mean_us_ += kCostWeight * (frame.gpu_us - mean_us_);
     hearth_agents_get_status(agents_, &status_);
     if (!samples_.empty() && frame.seconds < samples_.back().seconds + period_) return;
     if (samples_.size() == kMaxSamples) {
@@ -171,13 +176,13 @@ void AgentsPanel::draw_answers() const {
     if (bar_ == bar_ && bar_ > 0 && measure == kReturnCurve)
         ImGui::ProgressBar(static_cast<float>(std::clamp(now / bar_, 0.0, 1.0)), {-1, 4}, "");
     const bool is_bounded = frame_.budget_us > 0 && frame_.budget_us < 1e6;
-    if (frame_.gpu_us < 0)
+    if (mean_us_ < 0)
         row("What does it cost?", kDim, "%s", "not measured");
     else if (is_bounded)
-        row("What does it cost?", frame_.gpu_us > frame_.budget_us ? kWarn : kGood,
-            "%.2f of %.2f ms a frame", frame_.gpu_us / 1e3, frame_.budget_us / 1e3);
+        row("What does it cost?", mean_us_ > frame_.budget_us ? kWarn : kGood,
+            "%.2f of %.2f ms a frame", mean_us_ / 1e3, frame_.budget_us / 1e3);
     else
-        row("What does it cost?", kGood, "%.2f ms a frame", frame_.gpu_us / 1e3);
+        row("What does it cost?", kGood, "%.2f ms a frame", mean_us_ / 1e3);
 }
 
 void AgentsPanel::draw_head() const {

@@ -100,6 +100,7 @@ class AgentsPanel {
     BrainFiles files_;
     hearth_agents_status status_;
     AgentsPanelFrame frame_;
+    double mean_us_ = -1;  ///< gpu_us of about the last 60 frames; -1: unknown
     std::vector<Sample> samples_;
     std::vector<AtLimit> at_limit_;  ///< the largest share first
     std::vector<Mark> marks_;
