@@ -6,6 +6,8 @@
 
 #include "card_file.hpp"
 
+#include <hearth/file.hpp>
+
 #include <zlib.h>
 
 #include <algorithm>
@@ -90,6 +92,20 @@ Result<Kept> creature_in(Bytes png) {
         return not_found(
             "no creature in this picture: a program that changed it may have left it out");
     return decode_kept(chunk->data);
+}
+
+Status write_card(const std::string& path, Bytes png, const Kept& kept) {
+    HEARTH_ASSIGN(const std::vector<std::byte> card, with_creature(png, kept));
+    return write_file_atomically(path, std::span<const std::byte>(card));
+}
+
+Result<std::string> adopt_card(const Nest& nest, const std::string& path, int64_t day) {
+    constexpr uint64_t kMostBytes = 64 << 20;  ///< a picture of any screen
+    HEARTH_ASSIGN(const std::vector<std::byte> png, read_whole_file(path, kMostBytes));
+    HEARTH_ASSIGN(Kept kept, creature_in(png));
+    kept.name = nest.free_name(kept.name);
+    HEARTH_TRY(nest.save(kept, day));
+    return kept.name;
 }
 
 }  // namespace hearth::ember

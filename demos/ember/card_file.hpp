@@ -18,4 +18,13 @@ Result<std::vector<std::byte>> with_creature(std::span<const std::byte> png, con
 /// picture without a creature.
 Result<Kept> creature_in(std::span<const std::byte> png);
 
+/// Writes a picture with the creature as a file that can be sent.
+/// Errors: those of with_creature() and write_file_atomically().
+Status write_card(const std::string& path, std::span<const std::byte> png, const Kept& kept);
+
+/// Takes the creature of a card into the nest, under its name or the next that is free, and returns
+/// that. day: as for Nest::save.
+/// Errors: those of read_whole_file(), creature_in() and Nest::save().
+Result<std::string> adopt_card(const Nest& nest, const std::string& path, int64_t day);
+
 }  // namespace hearth::ember

@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint32_t kMagic = 0x72626d65;  // "embr"
-constexpr uint32_t kFormat = 1;
+constexpr uint32_t kFormat = 2;
+constexpr uint32_t kFirstFormat = 1;  ///< without time, deeds and memories
 constexpr size_t kMostName = 24, kMostItems = 256, kMostBrainBytes = 1 << 20;
 constexpr size_t kHeadBytes = 16;  ///< magic, format, checksum
 constexpr uint64_t kMostFileBytes = 8 << 20;
@@ -47,6 +48,35 @@ void visit(Archive& archive, Doing& doing) {
     archive(doing.succeeded);
 }
 template <class Archive>
+void visit(Archive& archive, FeltMoment& moment) {
+    for (float& sense : moment.senses) archive(sense);
+    archive(moment.felt);
+}
+template <class Archive>
+void visit(Archive& archive, FeltAct& act) {
+    for (float& sense : act.senses) archive(sense);
+    archive(act.act);
+    archive(act.felt);
+}
+template <class Archive>
+void visit(Archive& archive, HeardWord& heard) {
+    archive(heard.thing);
+    archive(heard.word);
+    archive(heard.place);
+    archive(heard.daylight);
+}
+/// A list with its length.
+template <class Archive, class Value>
+void visit_list(Archive& archive, std::vector<Value>& values, size_t most) {
+    auto count = static_cast<uint32_t>(values.size());
+    archive(count);
+    if constexpr (Archive::kReads) {
+        archive.require(count <= most);
+        if (archive.is_sound()) values.resize(count);
+    }
+    for (Value& value : values) visit(archive, value);
+}
+template <class Archive>
 void visit(Archive& archive, WorldState& world) {
     archive(world.dice.seed);
     archive(world.dice.counter);
@@ -57,13 +87,7 @@ void visit(Archive& archive, WorldState& world) {
     Needs& needs = world.needs;
     for (float* const value : {&needs.hunger, &needs.cold, &needs.fatigue}) archive(*value);
     visit(archive, world.doing);
-    auto count = static_cast<uint32_t>(world.items.size());
-    archive(count);
-    if constexpr (Archive::kReads) {
-        archive.require(count >= 1 && count <= kMostItems);
-        if (archive.is_sound()) world.items.resize(count);
-    }
-    for (Item& item : world.items) visit(archive, item);
+    visit_list(archive, world.items, kMostItems);
 }
 
 /// A byte string with its length.
@@ -82,11 +106,49 @@ void visit_bytes(Archive& archive, Bytes& bytes, size_t most) {
 }
 
 template <class Archive>
-void visit(Archive& archive, Kept& kept) {
+void visit(Archive& archive, Deeds& deeds) {
+    for (uint32_t* const count :
+         {&deeds.walks, &deeds.meals, &deeds.fed, &deeds.warmings, &deeds.comes, &deeds.escapes,
+          &deeds.songs, &deeds.spins, &deeds.words, &deeds.nights, &deeds.reached, &deeds.days})
+        archive(*count);
+    for (uint32_t& count : deeds.said) archive(count);
+    archive(deeds.last_day);
+}
+template <class Archive>
+void visit(Archive& archive, Kept& kept, uint32_t format) {
     visit_bytes(archive, kept.name, kMostName);
     archive(kept.seed);
     visit(archive, kept.world);
     for (auto& part : kept.brain) visit_bytes(archive, part, kMostBrainBytes);
+    if (format == kFirstFormat) return;
+    archive(kept.seconds);
+    visit(archive, kept.deeds);
+    visit_list(archive, kept.memories.moments, Memories::kMostMoments);
+    visit_list(archive, kept.memories.acts, Memories::kMostActs);
+    visit_list(archive, kept.memories.words, Memories::kMostWords);
+}
+
+/// Checks everything that the learners and the game rely on.
+bool is_possible(const Memories& memories) {
+    const auto is_senses = [](const Senses& senses) {
+        return std::ranges::all_of(senses, [](float sense) { return std::abs(sense) <= 2; });
+    };
+    const auto is_felt = [](float felt) { return std::abs(felt) <= 1; };
+    return std::ranges::all_of(memories.moments,
+                               [&](const FeltMoment& moment) {
+                                   return is_senses(moment.senses) && is_felt(moment.felt);
+                               }) &&
+           std::ranges::all_of(memories.acts,
+                               [&](const FeltAct& act) {
+                                   return is_senses(act.senses) && is_felt(act.felt) &&
+                                          static_cast<size_t>(act.act) < kActCount;
+                               }) &&
+           std::ranges::all_of(memories.words, [](const HeardWord& heard) {
+               return static_cast<size_t>(heard.thing) < kThingCount &&
+                      static_cast<size_t>(heard.word) < kThingCount &&
+                      static_cast<size_t>(heard.place) < kPlaceCount && heard.daylight >= 0 &&
+                      heard.daylight <= 1;
+           });
 }
 
 /// Checks everything that the game indexes or relies on.
@@ -107,7 +169,8 @@ bool is_possible(const Kept& kept) {
            is_fraction(world.needs.cold) && is_fraction(world.needs.fatigue) &&
            static_cast<size_t>(world.doing.act) < kActCount &&
            world.doing.item < world.items.size() && is_inside(world.doing.target) &&
-           world.doing.seconds >= 0 && std::ranges::all_of(world.items, is_item);
+           world.doing.seconds >= 0 && std::ranges::all_of(world.items, is_item) &&
+           is_possible(kept.memories);
 }
 
 uint64_t checksum(std::span<const std::byte> bytes) {
@@ -127,7 +190,7 @@ Status check_name(const std::string& name) {
 std::vector<std::byte> encode(const Kept& kept) {
     Writer body;
     Kept copy = kept;  // visit() takes a mutable object, for both directions
-    visit(body, copy);
+    visit(body, copy, kFormat);
     const std::vector<std::byte> bytes = body.take();
     Writer file;
     uint32_t magic = kMagic, format = kFormat;
@@ -148,15 +211,16 @@ Result<Kept> decode_kept(std::span<const std::byte> bytes) {
     head(sum);
     if (!head.is_sound() || magic != kMagic)
         return corrupt_data("not a creature: it begins with other bytes than 'embr'");
-    if (format != kFormat)
+    if (format < kFirstFormat || format > kFormat)
         return unsupported("the creature has format " + std::to_string(format) + ", expected " +
-                           std::to_string(kFormat) + ": a later version of the game kept it");
+                           std::to_string(kFirstFormat) + " to " + std::to_string(kFormat) +
+                           ": a later version of the game kept it");
     const auto body = bytes.subspan(kHeadBytes);
     if (checksum(body) != sum)
         return corrupt_data("the creature's file is damaged: its checksum does not match");
     Reader reader(body);
     Kept kept;
-    visit(reader, kept);
+    visit(reader, kept, format);
     if (!reader.is_sound() || !reader.is_at_end() || !is_possible(kept))
         return corrupt_data("the creature's file holds values that the game never writes");
     return kept;
@@ -229,6 +293,52 @@ std::vector<std::string> Nest::names() const {
     }
     std::ranges::sort(names);
     return names;
+}
+
+std::vector<Resident> Nest::residents() const {
+    std::vector<Resident> residents;
+    for (const std::string& name : names()) {
+        Resident& resident = residents.emplace_back();
+        resident.name = name;
+        const Result<Kept> kept = load(name);
+        if (!kept.ok()) {
+            resident.trouble = kept.status().message();
+            continue;
+        }
+        resident.seconds = static_cast<double>(kept->world.frame) * double{kFrameSeconds};
+        resident.kept_at = kept->seconds;
+        resident.deeds = kept->deeds;
+    }
+    return residents;
+}
+
+std::string Nest::free_name(const std::string& wish) const {
+    const std::vector<std::string> taken = names();
+    const auto is_taken = [&](const std::string& name) {
+        return std::ranges::find(taken, name) != taken.end();
+    };
+    std::string name = wish;
+    for (int number = 2; is_taken(name); ++number) {
+        const std::string end = " " + std::to_string(number);
+        name = wish.substr(0, kMostName - end.size());
+        name.erase(name.find_last_not_of(' ') + 1);
+        name += end;
+    }
+    return name;
+}
+
+Status Nest::release(const std::string& name) const {
+    HEARTH_TRY(check_name(name));
+    std::error_code error;
+    // The versions first: what fails leaves the creature.
+    for (const int64_t day : versions(name)) {
+        fs::remove(path_of(name, day), error);
+        if (error) return internal_error(path_of(name, day) + ": " + error.message());
+    }
+    if (!fs::remove(path_of(name), error) && !error)
+        return not_found("there is no creature '" + name + "' in " + folder_);
+    if (error) return internal_error(path_of(name) + ": " + error.message());
+    return {};
 }
 
 std::vector<int64_t> Nest::versions(const std::string& name) const {

@@ -5,7 +5,9 @@
 
 #pragma once
 
+#include "deeds.hpp"
 #include "ember/world.hpp"
+#include "memories.hpp"
 #include "parts.hpp"
 
 #include <cstddef>
@@ -22,6 +24,9 @@ struct Kept {
     uint64_t seed = 1;  ///< what it was born with
     WorldState world;
     BrainFiles brain;
+    int64_t seconds = 0;  ///< when it was kept, since 1970; 0: unknown
+    Deeds deeds;
+    Memories memories;
 };
 
 /// Errors: kInvalidArgument for a name that is none.
@@ -31,6 +36,15 @@ std::vector<std::byte> encode(const Kept& kept);
 /// Reads untrusted bytes; those of the brain are checked by whoever loads them.
 /// Errors: kCorruptData; kUnsupported for a later format.
 Result<Kept> decode_kept(std::span<const std::byte> bytes);
+
+/// A creature of a folder, for the player to choose.
+struct Resident {
+    std::string name;
+    double seconds = 0;   ///< its age, in seconds of the garden
+    int64_t kept_at = 0;  ///< seconds since 1970; 0: unknown
+    Deeds deeds;
+    std::string trouble;  ///< why its file cannot be read; empty if it can
+};
 
 /// A folder of creatures.
 class Nest {
@@ -53,6 +67,13 @@ class Nest {
     Result<Kept> load_version(const std::string& name, int64_t day) const;
     /// Names of all creatures, sorted.
     std::vector<std::string> names() const;
+    /// All creatures, sorted by name; reads their files.
+    std::vector<Resident> residents() const;
+    /// The name itself, or with a number behind it if a creature has it: "Ash 2".
+    std::string free_name(const std::string& wish) const;
+    /// Lets a creature go: removes its file and its versions.
+    /// Errors: kNotFound; kInternal if a file cannot be removed.
+    Status release(const std::string& name) const;
     /// Days of a creature's versions, oldest first.
     std::vector<int64_t> versions(const std::string& name) const;
 

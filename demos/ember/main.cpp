@@ -21,6 +21,7 @@
 #include <programs/streams.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -49,10 +50,15 @@ struct GameOptions : demo::GameOptions {
     double budget_us = -1;
 };
 
+/// Seconds since 1970.
+int64_t now() {
+    const auto time = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
 /// Days since 1970.
 int64_t today() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::hours>(now).count() / 24;
+    return now() / 86'400;
 }
 
 /// Default folder of creatures.
@@ -83,6 +89,7 @@ class Game final : public demo::Game {
     Status draw(const Frame& frame, const Input& input);
     void draw_words(const Stage& stage, const Scene& scene);
     void keep();
+    void log_second();
     float follow();
 
     GameOptions options_;
@@ -103,14 +110,12 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     std::unique_ptr<Game> self(new Game(options));
     GameOptions& used = self->options_;
     HEARTH_TRY(check_name(used.name).with_context("--name"));
-    HEARTH_TRY(self->open(used, {}));
+    used.cpu_kernels = part_kernels();
+    HEARTH_TRY(self->open(used, {{"--out", &used.out}}));
     if (used.budget_us < 0) used.budget_us = self->is_headless() ? kNoLimit : 2000;
     if (used.nest.empty() && !self->is_headless()) used.nest = home_nest();
-    standalone::Device& device = self->host_->mind_device();
-    HEARTH_ASSIGN(self->guest_, demo::Guest::create(device));
-    HEARTH_ASSIGN(self->programs_,
-                  make_part_programs(self->guest_->context(),
-                                     static_cast<BindingModel>(device.binding_model())));
+    HEARTH_ASSIGN(self->guest_, demo::Guest::create(self->host_->mind_device()));
+    HEARTH_ASSIGN(self->programs_, load_part_programs(self->guest_->context()));
     HEARTH_TRY(self->hatch_or_resume());
     if (self->is_headless()) self->script_.emplace(Temper::kPatient, used.seed);
     self->canvas_ = std::make_unique<demo::Canvas>(self->host_->ui().white_uv());
@@ -121,7 +126,8 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
 Status Game::hatch_or_resume() {
     const LifeOptions life{.seed = options_.seed,
                            .budget_us = options_.budget_us,
-                           .frames_in_flight = demo::FrameLoop::kFramesInFlight};
+                           .frames_in_flight = demo::FrameLoop::kFramesInFlight,
+                           .seconds = now()};
     const Context& context = guest_->context();
     if (!options_.nest.empty()) {
         HEARTH_ASSIGN(nest_, Nest::open(options_.nest));
@@ -142,7 +148,7 @@ Status Game::hatch_or_resume() {
 }
 
 Gesture Game::gesture(const Input& input) {
-    if (script_) return script_->play(life_->world());
+    if (script_) return life_->sleep().is_over() ? script_->play(life_->world()) : Gesture();
     const VkExtent2D extent = host_->presenter().extent();
     const Stage stage({static_cast<float>(extent.width), static_cast<float>(extent.height)},
                       camera_);
@@ -174,8 +180,24 @@ Status Game::frame() {
     camera_ = follow();
     mood_ += 0.08f * (life_->mind().expectation() - mood_);
     voice_ = gesture.voice != 0 ? gesture.voice : 0.95f * voice_;
-    if (frames_ % kFramesPerSecond == 0) keep();
+    if (frames_ % kFramesPerSecond == 0) {
+        life_->tell_time(now());
+        keep();
+        log_second();
+    }
     return {};
+}
+
+/// Appends a line of JSON to the file of --out, at once.
+void Game::log_second() {
+    if (options_.out.empty()) return;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        std::fopen(options_.out.c_str(), "a"), std::fclose);
+    if (!file) return;
+    const LearningTime learning = life_->mind().learning_time();
+    fmt::print(file.get(),
+               "{{\"type\":\"second\",\"frame\":{},\"learning_frames\":{},\"over_budget\":{}}}\n",
+               life_->world().frame(), learning.frames, learning.over_budget);
 }
 
 /// Requests a save; it is written beside the frames, and tried again if that fails.
@@ -258,6 +280,9 @@ std::string Game::report() const {
             fmt::format("{:<6} learned {:>6} times from {:>6} samples\n", kPartNames[i],
                         status[agents::Counter::kGradientSteps], status[agents::Counter::kSamples]);
     }
+    const LearningTime learning = life_->mind().learning_time();
+    text += fmt::format("{} of {} frames with learning exceeded its budget\n", learning.over_budget,
+                        learning.frames);
     return text;
 }
 

@@ -29,8 +29,7 @@ Result<Mind> Mind::create(const Context& context, const PartPrograms& programs,
         Living& part = mind.parts_[i];
         HEARTH_ASSIGN(part.agents,
                       agents::Agents::create(context, programs[i].program,
-                                             {.manifest = programs[i].manifest,
-                                              .name = kPartNames[i],
+                                             {.name = kPartNames[i],
                                               .frames_in_flight = options.frames_in_flight,
                                               .max_snapshots = 1,
                                               .snapshot_interval = 0}));
@@ -175,6 +174,16 @@ std::optional<Thing> Mind::word() const {
 Status Mind::name(const Gaze& gaze, std::optional<Thing> word) {
     const float answer[] = {word ? 1 + static_cast<float>(*word) : 0.0f};
     return teach(Part::kEyes, gaze, answer);
+}
+
+LearningTime Mind::learning_time() const {
+    LearningTime time;
+    for (const Living& part : parts_) {
+        const agents::AgentsStatus status = part.agents.status();
+        time.frames += status.update_frames;
+        time.over_budget += status.update_frames_over_budget;
+    }
+    return time;
 }
 
 // --- Saving --------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@
 
 #include "parts.hpp"
 
+#include <hearth/agents.hpp>
+
 #include <array>
 #include <optional>
 #include <vector>
@@ -20,6 +22,11 @@ constexpr double kNoLimit = 1e9;
 struct MindOptions {
     uint64_t seed = 1;  ///< of a newborn
     uint32_t frames_in_flight = 2;
+};
+
+/// Frames with learning, as far as their times have arrived, and those that exceeded the budget.
+struct LearningTime {
+    uint64_t frames = 0, over_budget = 0;
 };
 
 class Mind {
@@ -74,6 +81,8 @@ class Mind {
     Result<std::vector<std::byte>> save(Part part) const;
     /// Errors: those of Agents::load().
     Status load(Part part, std::span<const std::byte> brain);
+    /// Of all parts together.
+    LearningTime learning_time() const;
     agents::Agents& agents(Part part) { return parts_[static_cast<size_t>(part)].agents; }
     const agents::Agents& agents(Part part) const {
         return parts_[static_cast<size_t>(part)].agents;

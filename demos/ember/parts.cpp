@@ -3,136 +3,34 @@
 
 #include "parts.hpp"
 
-#include <hearth/agents/learner_def.hpp>
-#include <hearth/agents/learners.hpp>
-#include <hearth/compile.hpp>
+#include "ember/dice.hpp"
+#include "parts.inc"  // kPackages and kKernels, by cook_ember
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
 namespace hearth::ember {
-namespace {
 
-using agents::ActionSpec;
-using agents::AgentGraphs;
-using agents::AgentManifest;
-using agents::AgentSpec;
-using agents::ObservationSpec;
-using agents::PolicyNetwork;
-using agents::PolicyOutput;
-
-/// A part before it is compiled.
-struct PartGraphs {
-    AgentGraphs graphs;
-    AgentManifest manifest;
-};
-
-template <class Learner>
-PartGraphs trace(const AgentSpec& spec, const PolicyNetwork& network, const Learner& learner) {
-    return {agents::build_agent_graphs(spec, network, learner),
-            agents::make_manifest(spec, learner)};
+std::vector<const hearth_cpu_kernel_table*> part_kernels() {
+    const hearth_cpu_isa machine = hearth_detect_cpu_isa();
+    std::vector<const hearth_cpu_kernel_table*> tables;
+    for (const hearth_cpu_kernel_table* const table : kKernels)
+        if (table->cpu_isa <= static_cast<uint32_t>(machine)) tables.push_back(table);
+    return tables;
 }
 
-PartGraphs legs() {
-    const AgentSpec spec(ObservationSpec()
-                             .box("toward", 2)
-                             .box("distance", 1, {0, 1})
-                             .box("speed", 1, {0, 1})
-                             .box("turning", 1),
-                         ActionSpec().continuous("turn").continuous("push"));
-    agents::Ppo ppo{.n_agents = 1, .n_steps = 128, .n_minibatches = 4, .n_epochs = 6};
-    ppo.learning_rate = 2e-3;
-    ppo.ent_coef = 0.001;
-    ppo.gamma = 0.9, ppo.gae_lambda = 0.9;  // progress is felt at once
-    ppo.log_std_init = -0.7;
-    ppo.demo_capacity = 1024, ppo.bc_coef = 0.5;
-    ppo.normalize_observations = ppo.normalize_rewards = false;
-    return trace(spec, agents::mlp_network({32, 32}), ppo);
-}
-
-ObservationSpec senses() {
-    return ObservationSpec()
-        .box("things", kThingCount, {0, 1})
-        .box("hand", 2, {0, 1})
-        .box("sign", 2, {0, 1})
-        .box("needs", 3, {0, 1})
-        .binary("night")
-        .box("place", kPlaceCount, {0, 1});
-}
-
-PartGraphs will() {
-    const AgentSpec spec(senses(), ActionSpec().discrete("act", kActCount, true));
-    agents::Tamer tamer{.n_agents = 1, .batch_size = 64, .credit_window = {1}};
-    tamer.learning_rate = 1e-3;
-    PartGraphs part = trace(spec, agents::mlp_network({48, 48}), tamer);
-    // It decides every few seconds and has time to think meanwhile.
-    part.manifest.updates_per_rollout = 8;
-    return part;
-}
-
-PartGraphs heart() {
-    const AgentSpec spec(senses(), ActionSpec().continuous("feeling"));
-    return trace(spec, agents::mlp_network({32, 32}),
-                 agents::BehaviorCloning{.n_agents = 2,
-                                         .buffer_size = 4096,
-                                         .batch_size = 64,
-                                         .learning_starts = 16,
-                                         .loss = agents::BcLoss::kMse});
-}
-
-/// Three convolutions of stride 2, and a linear layer.
-PolicyOutput look(Trace& trace, std::string_view prefix, const Tensor& features, const Tensor&) {
-    constexpr auto kSide = static_cast<int64_t>(kGazeSide);
-    Tensor x = reshape(features, {features.shape()[0], 3, kSide, kSide});
-    struct Step {
-        int64_t channels, kernel;
-    };
-    constexpr Step kSteps[] = {{6, 5}, {12, 3}, {16, 3}};
-    size_t index = 0;
-    for (const Step& step : kSteps) {
-        nn::ConvLayerOptions options;
-        options.window.strides = {2, 2};
-        options.window.pad_begin = {step.kernel / 2, step.kernel / 2};
-        // Few pictures at first: units of plain relu would die of them.
-        x = leaky_relu(nn::conv2d(trace, nn::join_name(prefix, index++), x, step.channels,
-                                  {step.kernel}, options),
-                       0.1);
-    }
-    x = flatten(x, 1);
-    return {tanh(nn::linear(trace, nn::join_name(prefix, index), x, 32)), {}};
-}
-
-PartGraphs eyes() {
-    const AgentSpec spec(
-        ObservationSpec().box("picture", static_cast<int64_t>(Gaze().size()), {0, 1}),
-        ActionSpec().discrete("word", kWordCount));
-    return trace(spec, PolicyNetwork{.forward = look},
-                 agents::BehaviorCloning{.n_agents = 2,
-                                         .buffer_size = 512,
-                                         .batch_size = 16,
-                                         .learning_starts = 4,
-                                         .learning_rate = 1e-3});
-}
-
-}  // namespace
-
-Result<PartPrograms> make_part_programs(const Context& context, BindingModel binding_model) {
-    using Make = PartGraphs (*)();
-    constexpr std::array<Make, kPartCount> kMake = {legs, will, heart, eyes};
+Result<PartPrograms> load_part_programs(const Context& context) {
+    HEARTH_ASSIGN(const DeviceCaps caps, context.device_caps());
+    const bool is_software = caps.device_type == DeviceType::kCpu &&
+                             caps.cpu_isa == CpuIsa::kNone && caps.buffer_device_address;
     PartPrograms programs;
     for (size_t i = 0; i < kPartCount; ++i) {
-        const PartGraphs part = kMake[i]();
-        CompileOptions options;
-        HEARTH_ASSIGN(options.caps, context.device_caps());
-        options.binding_model = binding_model;
-        options.max_batch_size = part.manifest.n_agents;
-        HEARTH_ASSIGN(const Compiled compiled,
-                      compile(agents::runtime_entries(part.graphs, part.manifest), options));
-        HEARTH_ASSIGN(programs[i].program, LoadedProgram::load(context, compiled.bytes));
-        programs[i].manifest = part.manifest.save();
-        HEARTH_ASSIGN(programs[i].fresh, initial_brain(compiled.bytes));
+        const std::span<const std::byte> package = kPackages[i];
+        HEARTH_ASSIGN(programs[i].program,
+                      LoadedProgram::load_package(context, package, true,
+                                                  is_software ? kSoftwareTarget : nullptr));
+        HEARTH_ASSIGN(programs[i].fresh, initial_brain(package));
         programs[i].fresh.base_hash = hash_of(programs[i].fresh);
-        programs[i].fresh.user_schema_hash = part.manifest.schema.hash();
     }
     return programs;
 }

@@ -13,9 +13,8 @@
 #include "ember/gaze.hpp"
 #include "ember/world.hpp"
 
-#include <hearth/agents.hpp>
 #include <hearth/brain.hpp>
-#include <hearth/compile.hpp>
+#include <hearth/hearth_runtime.hpp>
 
 #include <array>
 #include <cstddef>
@@ -36,14 +35,20 @@ using BrainFiles = std::array<std::vector<std::byte>, kPartCount>;
 /// One part, ready for any number of creatures.
 struct PartProgram {
     LoadedProgram program;
-    std::vector<std::byte> manifest;
     Brain fresh;  ///< initial values
 };
 using PartPrograms = std::array<PartProgram, kPartCount>;
 
-/// Traces, compiles and loads all parts for the device of `context`; takes seconds.
-Result<PartPrograms> make_part_programs(const Context& context,
-                                        BindingModel binding_model = BindingModel::kDeviceAddress);
+/// Device target of the packages for Vulkan drivers that run on the CPU.
+constexpr const char* kSoftwareTarget = "software";
+
+/// Cooked kernels of all parts for this machine's CPU, for what creates its context. Without them a
+/// C compiler is needed at the start.
+std::vector<const hearth_cpu_kernel_table*> part_kernels();
+
+/// Loads all parts for the device of `context`. They were cooked when the game was built (cook.cpp):
+/// nothing is compiled but a GPU's pipelines, by its driver.
+Result<PartPrograms> load_part_programs(const Context& context);
 
 /// The brain of a newborn: initial weights, and a little of its own by `seed`. Bytes of a brain file.
 Result<std::vector<std::byte>> newborn(const PartProgram& part, uint64_t seed);

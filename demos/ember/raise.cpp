@@ -64,6 +64,7 @@ Result<Raised> raise(Context& context, const PartPrograms& programs, const Submi
         if (second >= options.seconds - 60) last.add(doing);
     }
     raised.arrived_at_first = first.arrived(), raised.arrived_at_last = last.arrived();
+    raised.deeds = life.deeds();
     HEARTH_ASSIGN(raised.brain, brain_of(context, submit, life));
     return raised;
 }

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "deeds.hpp"
 #include "ember/player.hpp"
 #include "probe.hpp"
 
@@ -22,6 +23,7 @@ struct Raised {
     /// Fraction of visits that arrived, in the first and the last minute.
     float arrived_at_first = 0, arrived_at_last = 0;
     int decisions = 0;
+    Deeds deeds;
 };
 
 /// submit runs a recording on the device of `context` and waits for it.

@@ -39,19 +39,31 @@ std::string name_of(const Creature& creature) {
     return fmt::format("{} {}", kTemperNames[static_cast<size_t>(creature.temper)], creature.seed);
 }
 
+/// A column for each goal: x if it was reached, its share in tenths otherwise.
+std::string goals_of(const Deeds& deeds) {
+    std::string text;
+    for (size_t i = 0; i < kGoalCount; ++i) {
+        const Goal goal = static_cast<Goal>(i);
+        const int tenths = static_cast<int>(10 * progress_of(goal, deeds));
+        text += is_done(goal, deeds) ? "x" : tenths == 0 ? "." : std::to_string(tenths);
+    }
+    return text;
+}
+
 void print_header() {
-    fmt::print("{:<10}{:>6}{:>7}{:>6}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}\n", "raised by", "acts",
-               "arrive", "", "walk", "comes", "flees", "hope", "words", "eats", "warms");
+    fmt::print("{:<10}{:>6}{:>7}{:>6}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}{:>7}  {}\n", "raised by",
+               "acts", "arrive", "", "walk", "comes", "flees", "hope", "words", "eats", "warms",
+               "goals");
 }
 
 void print_row(const Creature& creature) {
     const Findings& found = creature.findings;
     const auto words = std::ranges::count_if(found.words, [](float w) { return w >= 0.35f; });
     fmt::print(
-        "{:<10}{:>6}{:>7.2f}{:>6.2f}{:>6.1f}s{:>7.2f}{:>7.2f}{:>+7.2f}{:>7}{:>7.2f}{:>7.2f}\n",
+        "{:<10}{:>6}{:>7.2f}{:>6.2f}{:>6.1f}s{:>7.2f}{:>7.2f}{:>+7.2f}{:>7}{:>7.2f}{:>7.2f}  {}\n",
         name_of(creature), creature.raised.decisions, creature.raised.arrived_at_first,
         creature.raised.arrived_at_last, found.walk_seconds, found.comes, found.flees,
-        found.hope_of_hand, words, found.eats, found.warms);
+        found.hope_of_hand, words, found.eats, found.warms, goals_of(creature.raised.deeds));
     std::fflush(stdout);
 }
 
@@ -71,8 +83,8 @@ void print_cards(std::vector<Creature> creatures, bool is_blind) {
 }
 
 Status raise_all(const Options& options) {
-    HEARTH_ASSIGN(cpu::Device device, cpu::open_device());
-    HEARTH_ASSIGN(const PartPrograms programs, make_part_programs(device.context()));
+    HEARTH_ASSIGN(cpu::Device device, cpu::open_device({.tables = part_kernels()}));
+    HEARTH_ASSIGN(const PartPrograms programs, load_part_programs(device.context()));
     const Submit submit = [&](const auto& record) { return device.run(record); };
     HEARTH_ASSIGN(Probe probe, Probe::create(device.context(), programs, submit));
     std::vector<Creature> creatures;

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "deeds.hpp"
 #include "ember/things.hpp"
 
 #include <array>
@@ -31,6 +32,28 @@ constexpr std::string_view kPaused = "Paused";
 constexpr std::string_view kKeys =
     "+ kind word    - stern word    space lead    1 berry  2 mushroom  3 shell  4 lantern  "
     "5 thistle    Q hand high    E ring    P pause";
+
+// --- Goals, in the order of Goal and Horizon ---
+constexpr std::array<std::string_view, kGoalCount> kGoals = {
+    "It walks to three things by itself",
+    "It has its first meal",
+    "A friend: it comes to your hand",
+    "It says three words at the right things",
+    "It does a trick at your sign, five times",
+    "It looks after itself: eight meals, and a light in a cold night",
+    "A free spirit: it keeps out of reach of your hand",
+    "It knows all five words",
+    "It knows two tricks by heart",
+    "It has lived through thirty nights",
+    "You have been here on seven days"};
+constexpr std::array<std::string_view, 3> kHorizons = {"At first", "Later: one of these",
+                                                       "In a week"};
+
+// --- Sleep: hours, then a list ---
+constexpr std::string_view kSlept = "It slept for {} hours";
+constexpr std::string_view kDreamt = ", and dreamt of ";
+constexpr std::string_view kDreamOfHand = "your hand", kDreamOfWords = "words";
+
 constexpr std::string_view kKept = "kept";
 constexpr std::string_view kNotKept = "could not be kept; trying again";
 

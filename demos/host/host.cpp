@@ -77,9 +77,10 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     }
     HEARTH_TRY(self->create_presenter(extent));
 
-    if (is_cpu) {
-        HEARTH_ASSIGN(self->native_,
-                      native::open_device(options.device, {.threads = options.threads}));
+    const bool is_software = self->device_->properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    if (is_cpu || (options.device == "-1" && is_software && !options.cpu_kernels.empty())) {
+        HEARTH_ASSIGN(self->native_, native::open_device("cpu", {.threads = options.threads,
+                                                                 .tables = options.cpu_kernels}));
     }
     HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count, &self->files_,
                                                  &self->mind_device()));

@@ -5,11 +5,14 @@
 
 #pragma once
 
+#include <hearth/hearth.h>
+
 #include <CLI/CLI.hpp>
 #include <programs/arguments.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace hearth::demo {
 
@@ -24,6 +27,9 @@ struct Options {
     /// Index of the Vulkan device, negative: the best one; "cpu": the best one draws, and
     /// networks run on the CPU.
     std::string device = "-1";
+    /// Cooked kernels of the game's networks for CPUs. With them, networks also run on the CPU by
+    /// default where only a driver on the CPU draws.
+    std::vector<const hearth_cpu_kernel_table*> cpu_kernels;
     uint32_t threads = 1;        ///< of a CPU device
     bool async_compute = false;  ///< run networks on a compute queue beside the graphics queue
     uint32_t width = 1280;

@@ -5,6 +5,7 @@
 
 #include "card_file.hpp"
 
+#include <hearth/core/hash.hpp>
 #include <hearth/file.hpp>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -33,6 +35,11 @@ Kept example(uint64_t frame = 77) {
     constexpr std::array<size_t, kPartCount> kBytes = {12'726, 16'178, 8'054, 46'935};
     for (size_t i = 0; i < kPartCount; ++i)
         kept.brain[i].assign(kBytes[i], static_cast<std::byte>(frame & 255));
+    kept.seconds = 1'700'000'000;
+    kept.deeds.meals = 3;
+    kept.memories.moments.resize(7);
+    kept.memories.acts.resize(5);
+    kept.memories.words.resize(2);
     return kept;
 }
 
@@ -95,7 +102,97 @@ TEST_F(EmberKeep, ValuesThatTheGameNeverWritesAreRefused) {
     EXPECT_TRUE(refused([](Kept& kept) { kept.world.items[0].kind = static_cast<Thing>(9); }));
     EXPECT_TRUE(refused([](Kept& kept) { kept.world.items.clear(); }));
     EXPECT_TRUE(refused([](Kept& kept) { kept.name = "../../.profile"; }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.moments[6].senses[3] = 1e30f; }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.moments[0].felt = INFINITY; }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.acts[4].act = static_cast<Act>(11); }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.words[1].word = static_cast<Thing>(5); }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.words[1].daylight = -1; }));
+    EXPECT_TRUE(
+        refused([](Kept& kept) { kept.memories.moments.resize(Memories::kMostMoments + 1); }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.acts.resize(Memories::kMostActs + 1); }));
+    EXPECT_TRUE(refused([](Kept& kept) { kept.memories.words.resize(Memories::kMostWords + 1); }));
     EXPECT_FALSE(refused([](Kept&) {}));
+}
+
+/// The file as format 1 had it: it ended behind the brain.
+std::vector<std::byte> in_first_format(Kept kept) {
+    constexpr size_t kHead = 16;
+    kept.memories = {};
+    std::vector<std::byte> file = encode(kept);
+    constexpr size_t kAdded = 8 + (12 + 5) * 4 + 8 + 3 * 4;  // time, deeds, three empty lists
+    file.resize(file.size() - kAdded);
+    const uint32_t format = 1;
+    const uint64_t sum = Hash().bytes(std::span(file).subspan(kHead)).value();
+    std::memcpy(file.data() + 4, &format, sizeof format);
+    std::memcpy(file.data() + 8, &sum, sizeof sum);
+    return file;
+}
+
+TEST_F(EmberKeep, CreaturesOfTheFirstFormatAreRead) {
+    const auto kept = decode_kept(in_first_format(example()));
+    ASSERT_TRUE(kept.ok()) << kept.status().message();
+    EXPECT_EQ(kept->world.frame, 77u);
+    EXPECT_EQ(kept->brain, example().brain);
+    EXPECT_EQ(kept->seconds, 0);
+    EXPECT_TRUE(kept->memories.is_empty());
+}
+
+TEST_F(EmberKeep, AFileStaysBelowItsBound) {
+    Kept kept = example();
+    kept.memories.moments.resize(Memories::kMostMoments);
+    kept.memories.acts.resize(Memories::kMostActs);
+    kept.memories.words.resize(Memories::kMostWords);
+    EXPECT_LT(encode(kept).size(), 105'000u);  // 84 kB of brain, 16 of memories
+}
+
+TEST_F(EmberKeep, CreaturesAreListedNamedAndLetGo) {
+    const Nest nest = this->nest();
+    Kept kept = example(120);
+    EXPECT_EQ(nest.free_name("Ash"), "Ash");
+    ASSERT_TRUE(nest.save(kept, 1).ok());
+    ASSERT_TRUE(nest.save(kept, 2).ok());
+    EXPECT_EQ(nest.free_name("Ash"), "Ash 2");
+    kept.name = "Ash 2";
+    ASSERT_TRUE(nest.save(kept, 2).ok());
+    EXPECT_EQ(nest.free_name("Ash"), "Ash 3");
+    ASSERT_TRUE(write_file_atomically(nest.path_of("Bo"), std::string_view("embrace")).ok());
+
+    const std::vector<Resident> all = nest.residents();
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].name, "Ash");
+    EXPECT_NEAR(all[0].seconds, 2, 1e-6);
+    EXPECT_EQ(all[0].deeds.meals, 3u);
+    EXPECT_TRUE(all[0].trouble.empty());
+    EXPECT_FALSE(all[2].trouble.empty());
+
+    ASSERT_EQ(nest.versions("Ash").size(), 1u);
+    ASSERT_TRUE(nest.release("Ash").ok());
+    EXPECT_EQ(nest.names(), (std::vector<std::string>{"Ash 2", "Bo"}));
+    EXPECT_TRUE(nest.versions("Ash").empty());
+    EXPECT_EQ(nest.release("Ash").code(), StatusCode::kNotFound);
+    EXPECT_FALSE(nest.release("../Ash").ok());
+}
+
+TEST_F(EmberKeep, TheLongestNameGetsANumberToo) {
+    const Nest nest = this->nest();
+    Kept kept = example();
+    kept.name = "Abcdefghijklmnopqrstu wx";
+    ASSERT_TRUE(nest.save(kept, 1).ok());
+    EXPECT_EQ(nest.free_name(kept.name), "Abcdefghijklmnopqrstu 2");
+}
+
+TEST_F(EmberKeep, ACardIsAdoptedUnderAFreeName) {
+    const Nest nest = this->nest();
+    const std::string path = (folder_ / "card.png").string();
+    ASSERT_TRUE(write_card(path, picture(), example()).ok());
+    ASSERT_TRUE(nest.save(example(3), 1).ok());
+    const auto name = adopt_card(nest, path, 1);
+    ASSERT_TRUE(name.ok()) << name.status().message();
+    EXPECT_EQ(*name, "Ash 2");
+    const auto kept = nest.load("Ash 2");
+    ASSERT_TRUE(kept.ok()) << kept.status().message();
+    EXPECT_EQ(kept->brain, example().brain);
+    EXPECT_EQ(nest.load("Ash")->world.frame, 3u);
 }
 
 TEST_F(EmberKeep, NamesCannotLeaveTheFolder) {

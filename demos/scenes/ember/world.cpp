@@ -317,6 +317,16 @@ void World::grow() {
         if (!item.is_ripe()) item.grown += kFrameSeconds / kGrowSeconds;
 }
 
+void World::sleep(double hours) {
+    constexpr double kHungryAfter = 24, kRestedAfter = 4;
+    constexpr float kMostHunger = 0.6f;  ///< from sleep alone
+    Needs& needs = state_.needs;
+    const auto hunger = static_cast<float>(std::min(hours / kHungryAfter, 1.0));
+    needs.hunger = std::max(needs.hunger, std::min(needs.hunger + hunger, kMostHunger));
+    needs.fatigue = lower(needs.fatigue, static_cast<float>(std::min(hours / kRestedAfter, 1.0)));
+    needs.cold = 0;
+}
+
 void World::step(const Steps& steps, bool is_led) {
     ++state_.frame;
     move(is_led || target() ? steps : Steps{});

@@ -149,6 +149,8 @@ class World {
     void set_hand(const Hand& hand) { hand_ = hand; }
     /// The voice of the player: from -1 to 1.
     void hear(float voice);
+    /// It has slept for so many hours: it is rested and warm, and hungrier.
+    void sleep(double hours);
     /// Advances by one frame. Legs move the body only where it has a target, or is led.
     void step(const Steps& steps, bool is_led = false);
 
