@@ -255,7 +255,7 @@ class Hud {
         list.AddText(ui_.heading(), ui_.heading()->FontSize, {at.x + px(34), at.y + px(9)},
                      packed(color), words);
         char numbers[96];
-        std::snprintf(numbers, sizeof(numbers), "%llu steps   %llu samples",
+        std::snprintf(numbers, sizeof(numbers), "learned %llu times from %llu moments",
                       static_cast<unsigned long long>(play_.learning_steps()),
                       static_cast<unsigned long long>(play_.samples()));
         list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(12), at.y + px(38)},
@@ -264,12 +264,36 @@ class Hud {
         const ImVec2 max{right - px(12), at.y + px(122)};
         list.AddRectFilled(min, max, packed(Color::hex(0x000000, 0.30f)), px(4));
         draw_curve(list, min, max, play_.losses(), packed(kGhostColor), 0.0f, true);
-        const std::string loss = play_.losses().empty()
-                                     ? std::string("loss: waiting for data")
-                                     : "loss " + format("%.5f", play_.losses().back());
+        draw_curve_axes(list, min, max);
+        const std::string difference =
+            play_.losses().empty()
+                ? std::string("no moment of your driving yet")
+                : "differs from you by " + percent(play_.losses().back()) + " of full wheel";
         list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(12), at.y + px(125)},
-                     packed(kDim), loss.c_str());
+                     packed(kDim), difference.c_str());
         ImGui::Dummy({0.0f, px(146)});
+    }
+
+    /// A loss is the sum of two squared differences, of wheel and pedals from -1 to 1.
+    static std::string percent(float loss) {
+        return format("%.1f %%", 100 * std::sqrt(0.5 * static_cast<double>(loss)));
+    }
+
+    /// The scale of the curve, which is logarithmic, and its time.
+    void draw_curve_axes(ImDrawList& list, ImVec2 min, ImVec2 max) const {
+        const std::vector<float>& losses = play_.losses();
+        if (losses.size() < 2) return;
+        const auto [least, most] = std::ranges::minmax(losses);
+        ImFont* const font = ui_.small();
+        const float size = 0.85f * font->FontSize;
+        const auto write = [&](float x, float y, const std::string& text) {
+            list.AddText(font, size, {x, y}, packed(kText.with_alpha(0.7f)), text.c_str());
+        };
+        write(min.x + px(12), min.y + px(1), percent(most));
+        write(min.x + px(3), max.y - size - px(1), percent(std::max(least, kLossFloor)));
+        const std::string time = format("in %.0f s", static_cast<double>(losses.size()) / 60);
+        write(max.x - px(3) - font->CalcTextSizeA(size, 1e6f, 0, time.c_str()).x, min.y + px(1),
+              time);
     }
 
     void draw_ladder() const {
@@ -283,7 +307,7 @@ class Hud {
         cell(kColumns[1], kPlayerColor, state_.driver, true);
         cell(kColumns[2], kGhostColor, "ghost", true);
         if (has_rival) cell(kColumns[4], kRivalColor, "yesterday", true);
-        cell(kColumns[3], kDim, has_rival ? "error" : "line error");
+        cell(kColumns[3], kDim, has_rival ? "off" : "off your line");
         ImGui::PopFont();
         ImGui::PushFont(ui_.body());
         constexpr size_t kRows = 5;
@@ -312,9 +336,14 @@ class Hud {
                  ghost.is_completed ? format("%.2f", ghost.seconds) : "lost", true);
             const float left = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMin().x +
                                px(kColumns[3] + 2.0f);
-            const float width = px(260.0f - kColumns[3]);
+            const float width = px(226.0f - kColumns[3]);
             bar({left, top + px(4)}, {left + width, top + px(13)}, ghost.line_error / worst,
                 kGood.mix(kBad, std::min(ghost.line_error / 0.3f, 1.0f)), false);
+            const double metres =
+                static_cast<double>(ghost.line_error * race_.track().half_width());
+            ImGui::GetWindowDrawList()->AddText(ui_.small(), 0.85f * ui_.small()->FontSize,
+                                                {left + width + px(4), top + px(2)}, packed(kText),
+                                                format("%.2f m", metres).c_str());
         }
         if (count == 0) text(ui_.small(), kDim, "no lap yet");
         ImGui::PopFont();
@@ -374,10 +403,10 @@ class Hud {
     void draw_costs() const {
         if (!state_.has_gpu_times) return;
         ImGui::SetCursorPosY(height_ - px(62));
-        text(ui_.small(), kDim, "GPU time of a frame");
+        text(ui_.small(), kDim, "GPU time of a frame, on average");
         char words[96];
-        std::snprintf(words, sizeof(words), "draw %.2f   decide and learn %.3f ms",
-                      state_.render_ms, state_.brain_ms);
+        std::snprintf(words, sizeof(words), "picture %.2f ms   ghost %.3f ms", state_.render_ms,
+                      state_.brain_ms);
         text(ui_.small(), kText, words);
     }
 

@@ -123,9 +123,9 @@ class Hud {
         list.AddText(ui_.heading(), ui_.heading()->FontSize, {at.x + px(38), at.y + px(9)},
                      words.color.packed(), words.badge);
         const std::string line =
-            number("%.0f brains published, ",
+            number("learned %.0f times from ",
                    static_cast<double>(state_.play->status()[Counter::kPublications])) +
-            number("%.0f samples", static_cast<double>(state_.play->status()[Counter::kSamples]));
+            number("%.0f moments", static_cast<double>(state_.play->status()[Counter::kSamples]));
         list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(14), at.y + px(34)},
                      kDim.packed(), line.c_str());
         space(54);
@@ -153,7 +153,16 @@ class Hud {
         constexpr size_t kShown = 16;
         const size_t first = bars.size() > kShown ? bars.size() - kShown : 0;
         float top = 12;
-        for (const Progress::Bar& bar : bars) top = std::max(top, bar.embers);
+        for (const Progress::Bar& bar : bars) top = std::max(top, 1.15f * bar.embers);
+        // Lines at round numbers of embers.
+        ImFont* const font = ui_.small();
+        const float tick = top > 30 ? 20.0f : top > 15 ? 10.0f : 5.0f;
+        for (float mark = tick; mark < top; mark += tick) {
+            const float y = at.y + high - px(4) - (high - px(12)) * mark / top;
+            list.AddLine({at.x, y}, {at.x + wide, y}, Color::hex(0xffffff, 0.12f).packed());
+            list.AddText(font, 0.85f * font->FontSize, {at.x + wide - px(20), y}, kDim.packed(),
+                         number("%.0f", static_cast<double>(mark)).c_str());
+        }
         const float step = (wide - px(8)) / kShown;
         for (size_t i = first; i < bars.size(); ++i) {
             const float x = at.x + px(4) + step * static_cast<float>(i - first);
@@ -163,6 +172,11 @@ class Hud {
             list.AddRectFilledMultiColor({x + px(1.5f), y},
                                          {x + step - px(1.5f), at.y + high - px(4)}, tip.packed(),
                                          tip.packed(), low.packed(), low.packed());
+            if (step < px(12)) continue;
+            const std::string embers =
+                number(bars[i].embers < 10 ? "%.1f" : "%.0f", static_cast<double>(bars[i].embers));
+            list.AddText(font, 0.75f * font->FontSize, {x + px(2), y - px(11)}, kText.packed(),
+                         embers.c_str());
         }
         for (const Progress::Mark& mark : state_.play->progress().marks()) {
             const float bar =
@@ -175,7 +189,9 @@ class Hud {
                          kText.packed(), mark.text.c_str());
         }
         space(104);
-        text(ui_.small(), kDim, "embers a minute, by 15 seconds");
+        const double shown = static_cast<double>(bars.size() - first) * Progress::kBarSeconds;
+        row(number("%.0f s ago", shown).c_str(), "now", kDim);
+        text(ui_.small(), kDim, "embers a minute, each; a bar is 15 seconds");
     }
 
     /// Draws the snapshots, oldest on the left; R restores the highlighted one.
@@ -205,32 +221,43 @@ class Hud {
         const agents::AgentsStatus& s = state_.play->status();
         const double part =
             s.minibatches > 0 ? static_cast<double>(s.minibatches_done) / s.minibatches : 0;
-        row("this window", s.phase == HEARTH_AGENTS_UPDATE ? number("learning %.0f %%", 100 * part)
-                                                           : std::string("collecting"));
-        row("entropy", number("%.2f", s[AgentMetric::kEntropy]));
-        row("change of policy (KL)", number("%.4f", s[AgentMetric::kKl]));
-        row("explained variance", number("%.2f", s[AgentMetric::kExplainedVariance]));
-        const std::string budget = std::isfinite(state_.budget_us)
-                                       ? number(" of %.0f us", state_.budget_us)
-                                       : std::string(" us, no limit");
-        row("GPU time of a minibatch",
-            s.minibatch_us_p95 > 0 ? number("%.0f", s.minibatch_us_p95) + budget : "-");
+        row("just now", s.phase == HEARTH_AGENTS_UPDATE
+                            ? number("they learn: %.0f %% done", 100 * part)
+                            : std::string("they gather moments"));
+        const auto metric = [&](AgentMetric which) { return static_cast<double>(s[which]); };
+        // Standard deviation along each of two axes, of normal distributions of this entropy.
+        const double half_log_2_pi_e = 1.4189385;
+        row("what they try differs by",
+            number("%.0f %% of a full push",
+                   100 * std::exp(metric(AgentMetric::kEntropy) / 2 - half_log_2_pi_e)));
+        // Pinsker's inequality bounds the share of choices that differ.
+        row("choices that changed, at most",
+            number("%.1f %%", 100 * std::sqrt(std::max(metric(AgentMetric::kKl), 0.0) / 2)));
+        row("what they saw coming",
+            number("%.0f %%", 100 * std::clamp(metric(AgentMetric::kExplainedVariance), 0.0, 1.0)));
+        row("their brain takes", state_.mind_us >= 0
+                                     ? number("%.2f ms a frame", state_.mind_us / 1e3)
+                                     : std::string("-"));
+        row("of it to learn, at most", std::isfinite(state_.budget_us)
+                                           ? number("%.2f ms", state_.budget_us / 1e3)
+                                           : std::string("no limit"));
     }
 
     void draw_rails() const {
         const agents::AgentsStatus& s = state_.play->status();
         space(4);
-        text(ui_.small(), kDim, "what the rails caught");
+        uint64_t all = 0;
         const auto caught = [&](const char* name, uint64_t count) {
-            row(name, number("%.0f", static_cast<double>(count)),
-                count > 0 ? Color::hex(0xffd36a) : kDim);
+            all += count;
+            if (count > 0)
+                row(name, number("%.0f", static_cast<double>(count)), Color::hex(0xffd36a));
         };
-        caught("  samples that were not numbers",
-               s[Counter::kSamplesRejected] + s.rewards_rejected);
-        caught("  steps not taken", s[Counter::kSkippedNonFinite] + s[Counter::kSkippedRatio]);
-        caught("  steps stopped by KL", s[Counter::kSkippedKl]);
-        caught("  publications refused", s[Counter::kPublicationsRejected]);
-        caught("  praise beyond its share", state_.play->judgements_refused());
+        caught("moments that made no sense", s[Counter::kSamplesRejected] + s.rewards_rejected);
+        caught("lessons thrown away", s[Counter::kSkippedNonFinite] + s[Counter::kSkippedRatio]);
+        caught("lessons cut short", s[Counter::kSkippedKl]);
+        caught("new brains turned down", s[Counter::kPublicationsRejected]);
+        caught("praise beyond its share", state_.play->judgements_refused());
+        if (all == 0) row("mishaps caught", "none", kDim);
     }
 
     void draw_keys() const {

@@ -13,6 +13,7 @@ namespace hearth::hatchlings {
 struct HudState {
     const Play* play = nullptr;
     double budget_us = 0;     ///< for learning, per frame; not finite: no limit
+    double mind_us = -1;      ///< GPU time of acting and learning in a frame; negative: unknown
     uint32_t rewinds_to = 0;  ///< index of the snapshot to restore, from the newest
     bool shows_thoughts = false, shows_hopes = false, shows_then = false;
     bool has_keys = false;

@@ -329,7 +329,12 @@ void Game::take_times() {
     period_ms_.add(std::chrono::duration<double, std::milli>(last_frame_ - before).count());
     for (const demo::SpanTime& time : host_->loop().span_times()) {
         (time.span == kMind ? mind_ms_ : frame_ms_).add(time.milliseconds);
-        if (time.span == kMind) mind_us_ = 1e3 * time.milliseconds;
+        if (time.span != kMind) continue;
+        mind_us_ = 1e3 * time.milliseconds;
+        // Of about a second, as in the panel of agents.
+        constexpr double kWeight = 1.0 / kFramesPerSecond;
+        hud_.mind_us =
+            hud_.mind_us < 0 ? mind_us_ : hud_.mind_us + kWeight * (mind_us_ - hud_.mind_us);
     }
     const uint64_t over = play_->status().update_frames_over_budget;
     if (over > learn_frames_over_ && over_budget_.size() < kMostNamed)

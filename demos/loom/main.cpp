@@ -62,6 +62,11 @@ double decibels_of(double square_error) {
     return -10.0 * std::log10(std::max(square_error, 1e-12));
 }
 
+/// Root of the mean squared error, in percent of the range of a colour.
+double percent_off(float decibels) {
+    return 100 * std::pow(10.0, -static_cast<double>(decibels) / 20);
+}
+
 /// Positions in the picture, in pixels.
 struct Layout {
     float scale, sidebar;
@@ -311,7 +316,8 @@ void Game::draw_panel(const Layout& layout, VkExtent2D extent) {
     constexpr ImGuiWindowFlags kFlags = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                         ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoInputs |
                                         ImGuiWindowFlags_NoSavedSettings;
-    constexpr const char* kCaptions[] = {"what it is to weave", "where it errs"};
+    constexpr const char* kCaptions[] = {"what it is to weave",
+                                         "where it errs; red: 10 % off,\nyellow: 25 % and more"};
     for (int i = 0; i < 2 && layout.small > 0; ++i) {
         const glm::vec2 below = layout.small_at(i) + glm::vec2(0.0f, layout.small + 4.0f * s);
         ImGui::GetBackgroundDrawList()->AddText(ui.small(), ui.small()->FontSize,
@@ -326,7 +332,10 @@ void Game::draw_panel(const Layout& layout, VkExtent2D extent) {
     text(ui.display(), kGold,
          errors_.empty() ? std::string("-") : fmt::format("{:.1f} dB", errors_.back()));
     text(ui.small(), kDim, "likeness of the cloth to the picture");
-    space(8);
+    if (!errors_.empty())
+        text(ui.small(), kText,
+             fmt::format("colours are {:.1f} % off", percent_off(errors_.back())));
+    space(6);
 
     // Plots decibels over steps; they rise as the error falls.
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -342,6 +351,11 @@ void Game::draw_panel(const Layout& layout, VkExtent2D extent) {
                      Color::hex(0xffffff, 0.10f).packed(), s);
         list.AddText(ui.small(), ui.small()->FontSize * 0.8f, {at.x + 4 * s, y_of(mark) - 13 * s},
                      kDim.packed(), fmt::format("{:.0f} dB", mark).c_str());
+        const std::string off = fmt::format("{:.1f} % off", percent_off(mark));
+        const float size = ui.small()->FontSize * 0.8f;
+        const float right =
+            at.x + wide - 4 * s - ui.small()->CalcTextSizeA(size, 1e6f, 0, off.c_str()).x;
+        list.AddText(ui.small(), size, {right, y_of(mark) - 13 * s}, kDim.packed(), off.c_str());
     }
     constexpr size_t kPoints = 200;
     std::vector<ImVec2> points;
@@ -353,7 +367,10 @@ void Game::draw_panel(const Layout& layout, VkExtent2D extent) {
              y_of(errors_[step])});
     }
     list.AddPolyline(points.data(), static_cast<int>(points.size()), kGold.packed(), 0, 2 * s);
-    space(128);
+    space(120);
+    row("0 s",
+        fmt::format("{:.1f} s of weaving", static_cast<double>(errors_.size()) / kFramesPerSecond));
+    space(6);
 
     row("steps of learning", std::to_string(loom_->steps()));
     const auto time = [](const demo::Cost& cost) {

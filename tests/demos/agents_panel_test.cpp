@@ -174,7 +174,8 @@ TEST_F(AgentsPanelTest, TheCostIsTheMeanOfAboutASecondNotThatOfTheLastFrame) {
     AgentsPanel panel(context_.handle(), agents_.handle());
     for (int i = 0; i < 400; ++i)
         panel.add({.seconds = i / 60.0, .gpu_us = i % 2 == 0 ? 600.0 : 0.0, .budget_us = 500});
-    EXPECT_NE(text_of(panel).find("0.30 of 0.50 ms a frame"), std::string::npos) << text_of(panel);
+    EXPECT_NE(text_of(panel).find("0.30 ms a frame, to learn at most 0.50"), std::string::npos)
+        << text_of(panel);
 }
 
 TEST_F(AgentsPanelTest, NumbersAndNamesStayWithinThePanel) {
