@@ -316,6 +316,27 @@ TEST_F(Watch, WhatAgentsLogIsRead) {
                                        agents::detail::driver_counts(status).size());
 }
 
+TEST_F(Watch, ARunThatRoseInItsFirstQuarterIsLearningAndOneThatScattersIsNot) {
+    // Of a project of `hearth new`: it rises within 500 of 5,000 frames.
+    constexpr double kFast[] = {0.57, 1.71, 1.85, 1.84, 1.87, 1.91, 1.91, 1.93, 1.97, 1.90,
+                                1.91, 1.98, 1.95, 2.06, 1.93, 1.88, 2.00, 1.93, 1.96, 1.89};
+    constexpr double kScattered[] = {0.6, 1.2, 0.8, 1.1, 0.7, 1.3, 0.9, 1.2, 0.8, 1.0};
+    constexpr double kFalling[] = {3.0, 2.9, 3.1, 2.8, 2.0, 1.5, 1.2, 1.1, 1.0, 1.0};
+    const auto answer = [&](const std::string& name, span<const double> returns) {
+        double at = 0;
+        for (const double value : returns)
+            append(name,
+                   json{{"at", ++at}, {"episode_return", value}, {"samples", 80}}.dump() + "\n");
+        return testing::run("watch " + path(name)).text;
+    };
+    const std::string fast = answer("fast.jsonl", kFast),
+                      scattered = answer("scattered.jsonl", kScattered),
+                      falling = answer("falling.jsonl", kFalling);
+    EXPECT_NE(fast.find("Is it learning? yes: 0.57 at first, 1.93 now"), std::string::npos) << fast;
+    EXPECT_NE(scattered.find("not visibly"), std::string::npos) << scattered;
+    EXPECT_NE(falling.find("it gets worse"), std::string::npos) << falling;
+}
+
 TEST_F(Watch, ObservationsAtTheirLimitsAreNamed) {
     using agents::ObservationAtLimit;
     using agents::ObservationLimit;

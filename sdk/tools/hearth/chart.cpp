@@ -198,7 +198,7 @@ std::string summary_text(const RunLog& log, std::optional<double> bar) {
                                      bar.value_or(std::numeric_limits<double>::quiet_NaN()));
     text += "  At what cost? ";
     if (const double us = last("minibatch_us_p95"); us > 0)
-        text += fmt::format("{} ms of GPU a step, ", agents::short_number(us / 1e3));
+        text += fmt::format("{} ms a learning step, ", agents::short_number(us / 1e3));
     return text + fmt::format("{} decisions", agents::short_number(last("samples")));
 }
 

@@ -29,7 +29,7 @@ inline constexpr std::array<PlainMetric, 5> kPlainMetrics = {{
     {"episode_length", "length of an episode", "decisions"},
     {"episodes", "episodes played", "episodes"},
     {"samples", "experience", "decisions"},
-    {"minibatch_us_p95", "cost of a learning step", "us of GPU time"},
+    {"minibatch_us_p95", "cost of a learning step", "us"},
 }};
 
 /// Null for metrics of researchers and of the game's own.
@@ -44,14 +44,16 @@ enum class Trend { kTooEarly, kRising, kLevel, kFalling };
 
 struct Course {
     Trend trend = Trend::kTooEarly;
-    double first = 0, now = 0;  ///< means of the first and the last quarter
+    double first = 0, now = 0;  ///< mean of the beginning, mean of the last quarter
 };
 
-/// Compares the quarters of a curve, of at least eight values.  A difference counts if it exceeds a
-/// tenth of the first quarter and the scatter of both.
+/// Compares the first and the last quarter of a curve of at least eight values.  A difference counts
+/// if it exceeds a tenth of the first quarter and the scatter of both.  A curve whose first quarter
+/// holds most of a fast rise has risen, too, if its last quarter lies above its first sixteenth by four
+/// times the scatter of what follows the first quarter.
 inline Course course_of(span<const double> values) {
     constexpr size_t kMinValues = 8;
-    constexpr double kNotable = 0.1;
+    constexpr double kNotable = 0.1, kFastRise = 4;
     Course course;
     if (values.size() < kMinValues) return course;
     const size_t count = values.size() / 4;
@@ -74,6 +76,13 @@ inline Course course_of(span<const double> values) {
         std::abs(change) > std::max(kNotable * std::abs(course.first),
                                     scatter(first, course.first) + scatter(last, course.now));
     course.trend = !is_notable ? Trend::kLevel : change > 0 ? Trend::kRising : Trend::kFalling;
+    if (course.trend == Trend::kLevel) {
+        const double beginning = mean(values.first(std::max<size_t>(1, values.size() / 16)));
+        const span<const double> rest = values.subspan(count);
+        if (course.now - beginning >
+            std::max(kNotable * std::abs(beginning), kFastRise * scatter(rest, mean(rest))))
+            course.trend = Trend::kRising, course.first = beginning;
+    }
     return course;
 }
 
