@@ -6,6 +6,7 @@
 #include <glm/geometric.hpp>
 
 #include <array>
+#include <cctype>
 
 namespace hearth::ember {
 namespace {
@@ -61,6 +62,17 @@ Gesture Hands::read(const demo::Input& input, const Stage& stage, const World& w
     // Led to a thing, it is shown what to do there.
     if (const auto item = world.nearest_item(kReach)) gesture.shows = item;
     return gesture;
+}
+
+std::string typed(std::string name, const demo::Input& input) {
+    constexpr size_t kMost = 24;
+    for (const char c : input.text) {
+        const auto byte = static_cast<unsigned char>(c);
+        const bool is_part = std::isalnum(byte) != 0 || ((c == ' ' || c == '-') && !name.empty());
+        if (byte < 128 && is_part && name.size() < kMost) name += c;
+    }
+    if (input.was_pressed("backspace") && !name.empty()) name.pop_back();
+    return name;
 }
 
 }  // namespace hearth::ember

@@ -9,6 +9,8 @@
 #include "host/input.hpp"
 #include "screen.hpp"
 
+#include <string>
+
 namespace hearth::ember {
 
 /// Turns a frame of input into a gesture; keeps what lasts longer than a frame.
@@ -23,5 +25,8 @@ class Hands {
     Sign sign_ = Sign::kNone;
     double sign_ends_ = 0;  ///< in seconds of the world
 };
+
+/// A name with what was typed in a frame; characters that no name has are dropped.
+std::string typed(std::string name, const demo::Input& input);
 
 }  // namespace hearth::ember

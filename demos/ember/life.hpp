@@ -54,6 +54,9 @@ class Life {
     /// ago.
     Result<Kept> keep(std::string name) const;
 
+    /// Microseconds of learning in a frame, from now on.
+    void set_budget(double budget_us) { options_.budget_us = budget_us; }
+
     const World& world() const { return world_; }
     const Sleep& sleep() const { return sleep_; }
     const Deeds& deeds() const { return deeds_; }

@@ -186,6 +186,20 @@ LearningTime Mind::learning_time() const {
     return time;
 }
 
+// --- Under the hood ------------------------------------------------------------------------------
+
+std::span<const float> Mind::seen(Part which) const {
+    const Living& living = part(which);
+    const float* const values = hearth_agents_observation(living.agents.handle(), living.self);
+    if (values == nullptr) return {};
+    return {values, living.agents.observation_size()};
+}
+
+std::span<const float> Mind::did(Part which) const {
+    const Living& living = part(which);
+    return living.agents.action(living.self);
+}
+
 // --- Saving --------------------------------------------------------------------------------------
 
 Status Mind::take_snapshots() {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace hearth::ember {
@@ -73,6 +74,10 @@ class Mind {
     std::optional<Thing> word() const;
     /// A person says a word for this; none: it is nothing.
     Status name(const Gaze& gaze, std::optional<Thing> word);
+
+    /// What a part was asked by last, and its newest answer; empty before the first.
+    std::span<const float> seen(Part part) const;
+    std::span<const float> did(Part part) const;
 
     /// Requests snapshots of all parts, which arrive some frames later.
     Status take_snapshots();

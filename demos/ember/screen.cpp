@@ -21,29 +21,17 @@ using glm::vec2;
 
 constexpr float kTwoPi = 2 * std::numbers::pi_v<float>;
 
-/// A colour by day and by night.
-struct Tint {
-    Color day, night;
-    Color at(float light) const { return night.mix(day, light); }
-};
-
-constexpr Tint kSkyTop = {Color::hex(0x6fb2e4), Color::hex(0x0b1030)};
-constexpr Tint kSkyLow = {Color::hex(0xfbe3c0), Color::hex(0x2b2c5c)};
-constexpr Tint kHills = {Color::hex(0x86b48c), Color::hex(0x1b2547)};
-constexpr Tint kFarHills = {Color::hex(0xacd0c0), Color::hex(0x222c55)};
-constexpr std::array<Tint, kPlaceCount> kGround = {
-    Tint{Color::hex(0x8cc063), Color::hex(0x22394c)},
-    Tint{Color::hex(0x5f8653), Color::hex(0x182a3b)},
-    Tint{Color::hex(0xe9d3a0), Color::hex(0x3b4264)}};
-constexpr Color kEmber = Color::hex(0xff8a3c), kEmberLight = Color::hex(0xffd27a),
-                kInk = Color::hex(0x3a2320), kGlow = Color::hex(0xffb45a);
+constexpr Tint kSkyTop = {0x6fb2e4, 0x0b1030}, kSkyLow = {0xfbe3c0, 0x2b2c5c};
+constexpr Tint kHills = {0x86b48c, 0x1b2547}, kFarHills = {0xacd0c0, 0x222c55};
+constexpr Color kInk = Color::hex(0x3a2320), kGlow = Color::hex(0xffb45a),
+                kNote = Color::hex(0xffd27a);
 
 /// Ground colour at x, blended across the borders of places.
-Color ground_at(float x, float light) {
+Color ground_at(const Palette& palette, float x, float light) {
     const float at = std::clamp(x / kPlaceWidth - 0.5f, 0.0f, kPlaceCount - 1.001f);
     const auto place = static_cast<size_t>(at);
     const float blend = std::clamp(4 * (at - static_cast<float>(place)) - 1.5f, 0.0f, 1.0f);
-    return kGround[place].at(light).mix(kGround[place + 1].at(light), blend);
+    return palette.ground[place].at(light).mix(palette.ground[place + 1].at(light), blend);
 }
 
 void draw_sky(Canvas& canvas, const Stage& stage, const World& world) {
@@ -89,7 +77,7 @@ void draw_hills(Canvas& canvas, const Stage& stage, float light) {
     range(kHills.at(light), 0.08f, 0.12f, 1.4f);
 }
 
-void draw_ground(Canvas& canvas, const Stage& stage, float light) {
+void draw_ground(Canvas& canvas, const Stage& stage, const Palette& palette, float light) {
     constexpr int kStrips = 48;
     std::vector<vec2> back, front;
     std::vector<Color> colors;
@@ -97,7 +85,7 @@ void draw_ground(Canvas& canvas, const Stage& stage, float light) {
         const float x = stage.size().x * static_cast<float>(i) / kStrips;
         back.push_back({x, stage.horizon()});
         front.push_back({x, stage.size().y});
-        colors.push_back(ground_at(stage.ground({x, stage.size().y * 0.7f}).x, light));
+        colors.push_back(ground_at(palette, stage.ground({x, stage.size().y * 0.7f}).x, light));
     }
     canvas.band(back, front, colors);
     // Tufts, pebbles and ripples that stay where they are.
@@ -105,7 +93,7 @@ void draw_ground(Canvas& canvas, const Stage& stage, float light) {
     for (int i = 0; i < 240; ++i) {
         const vec2 spot = dice.inside({0, 0}, kGarden);
         const float size = dice.uniform(0.05f, 0.13f) * stage.scale(spot.y);
-        const Color base = ground_at(spot.x, light);
+        const Color base = ground_at(palette, spot.x, light);
         const Color tone = base.mix(dice.chance(0.5f) ? Color{1, 1, 1, 1} : kInk, 0.16f);
         const vec2 at = stage.at(spot);
         if (at.x < -20 || at.x > stage.size().x + 20) continue;
@@ -117,9 +105,9 @@ void draw_ground(Canvas& canvas, const Stage& stage, float light) {
 
 /// Trees stand behind the wood, and the sea behind the shore.
 void draw_places(Canvas& canvas, const Stage& stage, float light) {
-    constexpr Tint kTrunk = {Color::hex(0x6d5140), Color::hex(0x1b1c30)};
-    constexpr Tint kCrown = {Color::hex(0x4a7d4c), Color::hex(0x14273a)};
-    constexpr Tint kSea = {Color::hex(0x58b4cf), Color::hex(0x1d2f66)};
+    constexpr Tint kTrunk = {0x6d5140, 0x1b1c30};
+    constexpr Tint kCrown = {0x4a7d4c, 0x14273a};
+    constexpr Tint kSea = {0x58b4cf, 0x1d2f66};
     Dice dice{31};
     for (int i = 0; i < 22; ++i) {
         const float x = kPlaceWidth * (1 + (static_cast<float>(i) + dice.uniform(0, 0.8f)) / 22);
@@ -152,36 +140,31 @@ void draw_shadow(Canvas& canvas, vec2 at, float size) {
 }
 
 /// Draws one kind of thing with its foot at `at`; `s`: pixels of its size.
-void draw_berry(Canvas& canvas, vec2 at, float s, float light) {
-    const Tint leaf = {Color::hex(0x3f8a46), Color::hex(0x1b3d3c)};
-    const Tint berry = {Color::hex(0xe0324f), Color::hex(0x8a2350)};
+void draw_berry(Canvas& canvas, const Palette& palette, vec2 at, float s, float light) {
     for (const vec2 offset : {vec2(-0.35f, -0.4f), vec2(0.35f, -0.4f), vec2(0, -0.65f)})
-        canvas.disc(at + s * offset, 0.45f * s, leaf.at(light).mix(Color{1, 1, 1, 1}, 0.12f),
-                    leaf.at(light));
+        canvas.disc(at + s * offset, 0.45f * s,
+                    palette.leaf.at(light).mix(Color{1, 1, 1, 1}, 0.12f), palette.leaf.at(light));
     for (const vec2 offset : {vec2(-0.4f, -0.5f), vec2(0.1f, -0.35f), vec2(0.42f, -0.62f),
                               vec2(-0.05f, -0.8f), vec2(-0.2f, -0.2f)})
-        canvas.disc(at + s * offset, 0.11f * s, berry.at(light).mix(Color{1, 1, 1, 1}, 0.35f),
-                    berry.at(light), 14);
+        canvas.disc(at + s * offset, 0.11f * s,
+                    palette.berry.at(light).mix(Color{1, 1, 1, 1}, 0.35f), palette.berry.at(light),
+                    14);
 }
 
-void draw_mushroom(Canvas& canvas, vec2 at, float s, float light) {
-    const Tint cap = {Color::hex(0x9a62bd), Color::hex(0x4a3a80)};
-    const Tint stem = {Color::hex(0xf3e8d2), Color::hex(0x7a7f9e)};
+void draw_mushroom(Canvas& canvas, const Palette& palette, vec2 at, float s, float light) {
     canvas.rounded_box(at + vec2(0, -0.3f * s), {0.14f * s, 0.32f * s}, 0, 0.1f * s,
-                       stem.at(light));
+                       palette.stem.at(light));
     std::vector<vec2> dome;
     for (int i = 0; i <= 20; ++i) {
         const float angle = 0.5f * kTwoPi * static_cast<float>(i) / 20;
         dome.push_back(at + s * vec2(0.58f * std::cos(angle), -0.5f - 0.5f * std::sin(angle)));
     }
-    canvas.convex(dome, cap.at(light));
+    canvas.convex(dome, palette.cap.at(light));
     for (const vec2 offset : {vec2(-0.25f, -0.68f), vec2(0.1f, -0.85f), vec2(0.33f, -0.62f)})
-        canvas.disc(at + s * offset, 0.08f * s, stem.at(light), stem.at(light), 12);
+        canvas.disc(at + s * offset, 0.08f * s, palette.stem.at(light), palette.stem.at(light), 12);
 }
 
-void draw_shell(Canvas& canvas, vec2 at, float s, float light) {
-    const Tint shell = {Color::hex(0xffc3a0), Color::hex(0x8a6a86)};
-    const Tint rib = {Color::hex(0xc77a62), Color::hex(0x5a466a)};
+void draw_shell(Canvas& canvas, const Palette& palette, vec2 at, float s, float light) {
     const vec2 hinge = at + vec2(0, -0.05f * s);
     std::vector<vec2> fan = {hinge};
     for (int i = 0; i <= 16; ++i) {
@@ -189,17 +172,17 @@ void draw_shell(Canvas& canvas, vec2 at, float s, float light) {
         const float scallop = 0.6f + 0.03f * std::cos(8 * kTwoPi * static_cast<float>(i) / 16);
         fan.push_back(hinge + s * scallop * vec2(std::cos(angle), -std::sin(angle)));
     }
-    canvas.convex(fan, shell.at(light));
+    canvas.convex(fan, palette.shell.at(light));
     for (int i = 1; i < 8; ++i) {
         const float angle = kTwoPi * (0.04f + 0.42f * static_cast<float>(i) / 8);
         const std::array<vec2, 2> line = {
             hinge, hinge + 0.55f * s * vec2(std::cos(angle), -std::sin(angle))};
-        canvas.stroke(line, 0.035f * s, rib.at(light));
+        canvas.stroke(line, 0.035f * s, palette.rib.at(light));
     }
 }
 
-void draw_lantern(Canvas& canvas, vec2 at, float s, float light) {
-    const Tint iron = {Color::hex(0x4a4a52), Color::hex(0x15162a)};
+void draw_lantern(Canvas& canvas, const Palette&, vec2 at, float s, float light) {
+    constexpr Tint iron = {0x4a4a52, 0x15162a};
     const vec2 lamp = at + vec2(0, -1.25f * s);
     canvas.disc(lamp, (1.2f + 3.2f * (1 - light)) * s, kGlow.with_alpha(0.18f + 0.3f * (1 - light)),
                 kGlow.with_alpha(0), 40);
@@ -212,85 +195,81 @@ void draw_lantern(Canvas& canvas, vec2 at, float s, float light) {
                            iron.at(light));
 }
 
-void draw_thistle(Canvas& canvas, vec2 at, float s, float light) {
-    const Tint stem = {Color::hex(0x5d7d5a), Color::hex(0x2a4050)};
-    const Tint spike = {Color::hex(0x6a86d8), Color::hex(0x3a4a90)};
+void draw_thistle(Canvas& canvas, const Palette& palette, vec2 at, float s, float light) {
     const vec2 head = at + vec2(0, -0.95f * s);
     const std::array<vec2, 2> stalk = {at, head};
-    canvas.stroke(stalk, 0.08f * s, stem.at(light));
+    canvas.stroke(stalk, 0.08f * s, palette.stalk.at(light));
     for (int i = 0; i < 14; ++i) {
         const float angle = kTwoPi * static_cast<float>(i) / 14;
         const vec2 way(std::cos(angle), std::sin(angle)), side(-way.y, way.x);
         canvas.triangle(head + 0.12f * s * side, head - 0.12f * s * side, head + 0.52f * s * way,
-                        spike.at(light));
+                        palette.spike.at(light));
     }
-    canvas.disc(head, 0.22f * s, spike.at(light).mix(Color{1, 1, 1, 1}, 0.3f),
-                spike.at(light).mix(kInk, 0.3f), 20);
+    canvas.disc(head, 0.22f * s, palette.spike.at(light).mix(Color{1, 1, 1, 1}, 0.3f),
+                palette.spike.at(light).mix(kInk, 0.3f), 20);
 }
 
-void draw_item(Canvas& canvas, const Stage& stage, const Item& item, float light) {
+void draw_item(Canvas& canvas, const Stage& stage, const Palette& palette, const Item& item,
+               float light) {
     const float grown = std::clamp(item.grown, 0.0f, 1.0f);
     const float size = stage.scale(item.position.y) * 0.85f * (0.25f + 0.75f * grown);
     const vec2 at = stage.at(item.position);
     draw_shadow(canvas, at, 0.7f * size);
-    using Draw = void (*)(Canvas&, vec2, float, float);
+    using Draw = void (*)(Canvas&, const Palette&, vec2, float, float);
     constexpr std::array<Draw, kThingCount> kDraw = {draw_berry, draw_mushroom, draw_shell,
                                                      draw_lantern, draw_thistle};
-    kDraw[static_cast<size_t>(item.kind)](canvas, at, size, light);
+    kDraw[static_cast<size_t>(item.kind)](canvas, palette, at, size, light);
 }
 
 // --- The creature --------------------------------------------------------------------------------
 
-/// A flame of hair that leans with its steps and shrinks with its mood.
-void draw_flame(Canvas& canvas, vec2 top, float s, const Scene& scene) {
-    const auto time = static_cast<float>(scene.world.seconds());
-    const float height = 0.75f + 0.35f * scene.mood;
+/// The flame of its hair leans with the wind and rises with its mood.
+void draw_flame(Canvas& canvas, vec2 top, float s, const Look& look) {
+    const float height = 0.75f + 0.35f * look.mood;
     for (int i = -1; i <= 1; ++i) {
-        const float sway = 0.1f * std::sin(5 * time + 2 * static_cast<float>(i));
+        const float sway = 0.1f * std::sin(5 * look.time + 2 * static_cast<float>(i));
         const float side = 0.22f * static_cast<float>(i);
-        const float up = height * (i == 0 ? 0.75f : 0.5f);
+        const float up = height * (i == 0 ? 0.75f : 0.5f) * look.traits.flame;
         canvas.triangle(top + s * vec2(side - 0.16f, 0.12f), top + s * vec2(side + 0.16f, 0.12f),
                         top + s * vec2(side * 1.3f + sway, -up),
-                        kEmber.mix(kEmberLight, 0.5f + 0.2f * static_cast<float>(i)));
+                        look.coat().mix(look.belly(), 0.5f + 0.2f * static_cast<float>(i)));
     }
 }
 
-void draw_eyes(Canvas& canvas, vec2 face, float s, const Scene& scene) {
-    const Doing& doing = scene.world.doing();
-    const bool sleeps = doing.act == Act::kRest && !doing.is_over;
-    const bool blinks = scene.world.frame() % 230 < 8;
-    const Body& body = scene.world.body();
-    const vec2 glance = 0.05f * vec2(std::cos(body.heading), -0.6f * std::sin(body.heading));
+void draw_eyes(Canvas& canvas, vec2 face, float s, const Look& look) {
+    constexpr Color kWhite = {1, 1, 1, 1};
+    const vec2 glance = 0.05f * vec2(std::cos(look.heading), -0.6f * std::sin(look.heading));
     for (const float side : {-0.24f, 0.24f}) {
-        const vec2 eye = face + s * vec2(side, 0);
-        if (sleeps || blinks) {
+        const vec2 eye = face + s * vec2(side * look.traits.eyes, 0);
+        if (look.sleeps || look.blinks) {
             const std::array<vec2, 3> lid = {eye + s * vec2(-0.12f, 0), eye + s * vec2(0, 0.05f),
                                              eye + s * vec2(0.12f, 0)};
             canvas.stroke(lid, 0.05f * s, kInk);
             continue;
         }
-        const float wide = 0.15f + 0.03f * std::abs(scene.mood);
-        canvas.ellipse(eye, {0.13f * s, 0}, {0, wide * s}, Color{1, 1, 1, 1}, Color{1, 1, 1, 1});
-        canvas.disc(eye + s * glance, 0.085f * s, kInk, kInk, 16);
-        canvas.disc(eye + s * (glance + vec2(-0.03f, -0.04f)), 0.03f * s, Color{1, 1, 1, 1},
-                    Color{1, 1, 1, 1}, 10);
+        const float wide = 0.15f + 0.05f * std::max(-look.mood, 0.0f);
+        canvas.ellipse(eye, {0.13f * s, 0}, {0, wide * s}, kWhite, kWhite);
+        // Narrow pupils when it is uneasy, wide ones when it is glad.
+        const float pupil = 0.085f + 0.02f * std::clamp(look.mood, -1.0f, 1.0f);
+        canvas.disc(eye + s * glance, pupil * s, kInk, kInk, 16);
+        canvas.disc(eye + s * (glance + vec2(-0.03f, -0.04f)), 0.03f * s, kWhite, kWhite, 10);
         // Brows rise in the middle when it is uneasy.
-        const float slope = 0.1f * std::clamp(-3 * scene.mood, 0.1f, 1.0f) * (side < 0 ? -1 : 1);
+        const float slope = 0.1f * std::clamp(-3 * look.mood, 0.1f, 1.0f) * (side < 0 ? -1 : 1);
         const std::array<vec2, 2> brow = {eye + s * vec2(-0.12f, -0.25f - slope),
                                           eye + s * vec2(0.12f, -0.25f + slope)};
         canvas.stroke(brow, 0.045f * s, kInk);
     }
 }
 
-void draw_mouth(Canvas& canvas, vec2 face, float s, const Scene& scene) {
-    const Doing& doing = scene.world.doing();
+void draw_mouth(Canvas& canvas, vec2 face, float s, const Look& look) {
     const vec2 mouth = face + s * vec2(0, 0.27f);
-    if (doing.act == Act::kSing && !doing.is_over) {
-        canvas.ellipse(mouth, {0.1f * s, 0}, {0, 0.12f * s}, Color::hex(0x7a2a2a), kInk);
+    if (look.sings || look.speaks) {
+        const float open = 0.09f + 0.04f * std::sin(14 * look.time);
+        canvas.ellipse(mouth, {0.1f * s, 0}, {0, open * s}, Color::hex(0x7a2a2a), kInk);
         return;
     }
     std::vector<vec2> smile;
-    const float curve = std::clamp(0.16f * (0.3f + 2 * scene.mood), -0.14f, 0.2f);
+    const float curve = std::clamp(0.16f * (0.3f + 2 * look.mood), -0.14f, 0.15f);
     for (int i = -6; i <= 6; ++i) {
         const float t = static_cast<float>(i) / 6;
         smile.push_back(mouth + s * vec2(0.2f * t, curve * (1 - t * t) - 0.5f * curve));
@@ -298,50 +277,101 @@ void draw_mouth(Canvas& canvas, vec2 face, float s, const Scene& scene) {
     canvas.stroke(smile, 0.055f * s, kInk);
 }
 
-/// Notes rise while it sings.
-void draw_notes(Canvas& canvas, vec2 from, float s, float seconds) {
+/// Notes rise while it sings, and small z while it sleeps.
+void draw_breath(Canvas& canvas, vec2 from, float s, const Look& look) {
     for (int i = 0; i < 3; ++i) {
-        const float t = std::fmod(seconds * 0.8f + static_cast<float>(i) / 3, 1.0f);
+        const float t =
+            std::fmod(look.time * (look.sings ? 0.8f : 0.35f) + static_cast<float>(i) / 3, 1.0f);
         const vec2 at = from + s * vec2(0.5f + 0.4f * std::sin(6 * t + static_cast<float>(i)),
                                         -0.4f - 1.4f * t);
-        const Color ink = kEmberLight.with_alpha(1 - t);
-        canvas.disc(at, 0.1f * s, ink, ink, 14);
-        const std::array<vec2, 2> stem = {at + s * vec2(0.09f, 0), at + s * vec2(0.09f, -0.35f)};
-        canvas.stroke(stem, 0.04f * s, ink);
+        const Color ink = kNote.with_alpha(1 - t);
+        if (look.sings) {
+            canvas.disc(at, 0.1f * s, ink, ink, 14);
+            const std::array<vec2, 2> stem = {at + s * vec2(0.09f, 0),
+                                              at + s * vec2(0.09f, -0.35f)};
+            canvas.stroke(stem, 0.04f * s, ink);
+        } else {
+            const float z = 0.1f * s * (0.6f + t);
+            const std::array<vec2, 4> line = {at + vec2(-z, -z), at + vec2(z, -z), at + vec2(-z, z),
+                                              at + vec2(z, z)};
+            canvas.stroke(line, 0.04f * s, Color{1, 1, 1, 0.9f * (1 - t)});
+        }
     }
 }
 
-void draw_creature(Canvas& canvas, const Stage& stage, const Scene& scene) {
-    const World& world = scene.world;
-    const Body& body = world.body();
-    const Doing& doing = world.doing();
-    const auto time = static_cast<float>(world.seconds());
-    const float s = 0.9f * stage.scale(body.position.y);
-    const float pace = body.speed / kTopSpeed;
-    const float hop = 0.12f * pace * std::abs(std::sin(9 * time));
-    const bool spins = doing.act == Act::kSpin && !doing.is_over;
-    const float squash = 1 + 0.05f * std::sin(3 * time) - 0.5f * hop;
-    const float width = spins ? 0.25f + 0.4f * std::abs(std::cos(8 * time)) : 0.62f;
-    const vec2 foot = stage.at(body.position);
-    const vec2 middle = foot + s * vec2(0, -0.62f * squash - hop);
+}  // namespace
+
+// Each creature is born with a coat, a flame and a distance of eyes of its own.
+Traits traits_of(uint64_t seed) {
+    Dice dice{seed * 7 + 3};
+    Traits traits;
+    traits.warmth = dice.uniform(-0.35f, 0.35f);
+    traits.flame = dice.uniform(0.8f, 1.35f);
+    traits.eyes = dice.uniform(0.9f, 1.15f);
+    traits.belly = dice.uniform(-0.3f, 0.3f);
+    return traits;
+}
+
+Color Look::coat() const {
+    const Color base = palette->coat.day;
+    // Towards rose, or towards gold.
+    return traits.warmth < 0 ? base.mix(Color::hex(0xf0507a), -traits.warmth)
+                             : base.mix(Color::hex(0xffc84a), traits.warmth);
+}
+
+Color Look::belly() const {
+    const Color base = palette->belly.day;
+    return traits.belly < 0 ? base.mix(Color::hex(0xffffff), -traits.belly)
+                            : base.mix(coat(), traits.belly);
+}
+
+void draw_creature(Canvas& canvas, vec2 foot, float s, const Look& look) {
+    const float hop = 0.12f * look.pace * std::abs(std::sin(9 * look.time));
+    const float droop = look.sleeps ? 0.08f : 0.0f;
+    const float breath = look.sleeps ? 1.6f : 3.0f;
+    const float squash = 1 - droop + 0.05f * std::sin(breath * look.time) - 0.5f * hop;
+    const float width =
+        look.spins ? 0.25f + 0.4f * std::abs(std::cos(8 * look.time)) : 0.62f + 0.5f * droop;
+    // It shivers when it is cold.
+    const float shiver = 0.02f * look.shivers * std::sin(60 * look.time);
+    const vec2 middle = foot + s * vec2(shiver, -0.62f * squash - hop);
     draw_shadow(canvas, foot, 0.75f * s);
-    canvas.disc(middle, 1.8f * s, kGlow.with_alpha(0.2f + 0.25f * (1 - world.daylight())),
-                kGlow.with_alpha(0), 40);
+    canvas.disc(middle, 1.8f * s, kGlow.with_alpha(look.glow), kGlow.with_alpha(0), 40);
     for (const float side : {-0.25f, 0.25f}) {
-        const float step = 0.1f * pace * std::sin(9 * time + (side < 0 ? 0 : 3.1f));
-        canvas.ellipse(foot + s * vec2(side + step, -0.06f), {0.2f * s, 0}, {0, 0.11f * s},
-                       Color::hex(0xb8522a), Color::hex(0x8a3a22));
+        const float step = 0.1f * look.pace * std::sin(9 * look.time + (side < 0 ? 0 : 3.1f));
+        const Color shoe = look.coat().mix(kInk, 0.4f);
+        canvas.ellipse(foot + s * vec2(side + step, -0.06f), {0.2f * s, 0}, {0, 0.11f * s}, shoe,
+                       shoe.mix(kInk, 0.3f));
     }
-    draw_flame(canvas, middle + s * vec2(0, -0.52f * squash), s, scene);
-    canvas.ellipse(middle, {width * s, 0}, {0, 0.6f * squash * s}, kEmberLight, kEmber,
+    draw_flame(canvas, middle + s * vec2(0, -0.52f * squash), s, look);
+    canvas.ellipse(middle, {width * s, 0}, {0, 0.6f * squash * s}, look.belly(), look.coat(),
                    {-0.2f, 0.35f}, 40);
-    const vec2 face = middle + s * vec2(spins ? 0 : 0.12f * std::cos(body.heading), -0.1f);
-    const Color blush = Color::hex(0xff5a5a).with_alpha(0.25f + 0.35f * std::max(scene.mood, 0.0f));
+    const vec2 face = middle + s * vec2(look.spins ? 0 : 0.12f * std::cos(look.heading), -0.1f);
+    const Color blush = Color::hex(0xff5a5a).with_alpha(0.25f + 0.35f * std::max(look.mood, 0.0f));
     for (const float side : {-0.38f, 0.38f})
         canvas.disc(face + s * vec2(side, 0.18f), 0.12f * s, blush, blush.with_alpha(0), 16);
-    draw_eyes(canvas, face, s, scene);
-    draw_mouth(canvas, face, s, scene);
-    if (doing.act == Act::kSing && !doing.is_over) draw_notes(canvas, middle, s, time);
+    draw_eyes(canvas, face, s, look);
+    draw_mouth(canvas, face, s, look);
+    if (look.sings || look.sleeps) draw_breath(canvas, middle, s, look);
+}
+
+namespace {
+
+Look look_of(const Scene& scene) {
+    const World& world = scene.world;
+    const Doing& doing = world.doing();
+    const auto does = [&](Act act) { return doing.act == act && !doing.is_over; };
+    Look look{.palette = &scene.palette, .traits = scene.traits};
+    look.mood = scene.mood;
+    look.heading = world.body().heading;
+    look.pace = world.body().speed / kTopSpeed;
+    look.time = static_cast<float>(world.seconds());
+    look.glow = 0.2f + 0.25f * (1 - world.daylight());
+    look.shivers = std::max(world.needs().cold - 0.4f, 0.0f) / 0.6f;
+    look.sings = does(Act::kSing), look.spins = does(Act::kSpin);
+    look.sleeps = scene.is_asleep || does(Act::kRest), look.speaks = scene.speaks;
+    look.blinks = world.frame() % 230 < 8;
+    return look;
 }
 
 void draw_hand(Canvas& canvas, const Stage& stage, const Scene& scene) {
@@ -384,7 +414,7 @@ void draw_scene(Canvas& canvas, const Stage& stage, const Scene& scene) {
     const float light = world.daylight();
     draw_sky(canvas, stage, world);
     draw_hills(canvas, stage, light);
-    draw_ground(canvas, stage, light);
+    draw_ground(canvas, stage, scene.palette, light);
     draw_places(canvas, stage, light);
     // From the back to the front.
     std::vector<const Item*> items;
@@ -393,12 +423,15 @@ void draw_scene(Canvas& canvas, const Stage& stage, const Scene& scene) {
     bool is_drawn = false;
     for (const Item* const item : items) {
         if (!is_drawn && item->position.y < world.body().position.y) {
-            draw_creature(canvas, stage, scene);
+            draw_creature(canvas, stage.at(world.body().position),
+                          0.9f * stage.scale(world.body().position.y), look_of(scene));
             is_drawn = true;
         }
-        draw_item(canvas, stage, *item, light);
+        draw_item(canvas, stage, scene.palette, *item, light);
     }
-    if (!is_drawn) draw_creature(canvas, stage, scene);
+    if (!is_drawn)
+        draw_creature(canvas, stage.at(world.body().position),
+                      0.9f * stage.scale(world.body().position.y), look_of(scene));
     draw_hand(canvas, stage, scene);
 }
 

@@ -7,17 +7,46 @@
 
 #include "ember/world.hpp"
 #include "host/canvas.hpp"
+#include "palette.hpp"
 
 #include <glm/vec2.hpp>
 
 namespace hearth::ember {
 
+/// Born with: what tells one creature from another at a glance.
+struct Traits {
+    float warmth = 0;  ///< of its coat: rose (-1) to gold (1)
+    float flame = 1, eyes = 1, belly = 0;
+};
+Traits traits_of(uint64_t seed);
+
+/// A creature as it looks now.
+struct Look {
+    const Palette* palette = nullptr;
+    Traits traits;
+    float mood = 0;     ///< -1 to 1
+    float heading = 0;  ///< radians
+    float pace = 0;     ///< 0 to 1
+    float time = 0;     ///< seconds
+    float glow = 0.2f;
+    float shivers = 0;  ///< 0 to 1
+    bool sings = false, spins = false, sleeps = false, speaks = false, blinks = false;
+
+    demo::Color coat() const;
+    demo::Color belly() const;
+};
+
+/// foot: where it stands; s: pixels of its size.
+void draw_creature(demo::Canvas& canvas, glm::vec2 foot, float s, const Look& look);
+
 /// Everything that is drawn, as of now.
 struct Scene {
     const World& world;
-    float mood = 0;    ///< how it expects the next seconds to feel, -1 to 1
-    float voice = 0;   ///< of the player, fading
-    float camera = 0;  ///< x of the picture's middle, in metres
+    const Palette& palette;
+    Traits traits;
+    float mood = 0;   ///< how it expects the next seconds to feel, -1 to 1
+    float voice = 0;  ///< of the player, fading
+    bool is_asleep = false, speaks = false;
 };
 
 /// Projection of the garden onto the screen: from the front, a little from above.

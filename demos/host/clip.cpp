@@ -53,6 +53,14 @@ std::function<Result<std::vector<std::byte>>()> Clip::encoder() const {
 
 #ifdef HEARTH_HAS_WEBP
 
+namespace {
+
+/// Below some 90 the encoder keeps parts of old pictures that differ by up to 5 of 255, which shows
+/// in moving gradients.
+constexpr float kQuality = 92;
+
+}  // namespace
+
 Result<std::vector<std::byte>> encode_clip(const ClipPictures& pictures) {
     if (pictures.empty()) return invalid_argument("a clip needs a picture");
     const uint32_t width = pictures.front()->width, height = pictures.front()->height;
@@ -60,7 +68,8 @@ Result<std::vector<std::byte>> encode_clip(const ClipPictures& pictures) {
     WebPConfig config;
     WebPPicture frame;
     if (WebPAnimEncoderOptionsInit(&options) == 0 ||
-        WebPConfigPreset(&config, WEBP_PRESET_DRAWING, 75) == 0 || WebPPictureInit(&frame) == 0)
+        WebPConfigPreset(&config, WEBP_PRESET_DRAWING, kQuality) == 0 ||
+        WebPPictureInit(&frame) == 0)
         return unsupported("libwebp is older than the one of the build");
     config.method = 2;  // of 6: small enough, and fast
     options.kmax = 24;  // key frames: what was not perfect is repaired every two seconds
