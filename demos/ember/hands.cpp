@@ -71,7 +71,8 @@ std::string typed(std::string name, const demo::Input& input) {
         const bool is_part = std::isalnum(byte) != 0 || ((c == ' ' || c == '-') && !name.empty());
         if (byte < 128 && is_part && name.size() < kMost) name += c;
     }
-    if (input.was_pressed("backspace") && !name.empty()) name.pop_back();
+    for (const std::string& key : input.pressed)
+        if (key == "backspace" && !name.empty()) name.pop_back();
     return name;
 }
 

@@ -56,6 +56,7 @@ const demo::GameInfo kInfo = {
     .shots = kShots,
 };
 constexpr float kNewsSeconds = 6;
+constexpr float kSpeakSeconds = 0.6f, kReadSeconds = 2.5f;  ///< of a word
 constexpr uint64_t kShownFrames = 30;  ///< of a window that --show opens before the end
 
 struct GameOptions : demo::GameOptions {
@@ -141,6 +142,7 @@ class Game final : public demo::Game {
     void listen(const Gesture& gesture);
     void tell(std::string news);
     void cheer();
+    std::optional<Thing> known_word() const;
     const World& world() const { return life_ ? life_->world() : idle_; }
     float follow() const;
 
@@ -174,6 +176,8 @@ class Game final : public demo::Game {
     std::unique_ptr<demo::Audio> audio_;  ///< after what it plays
     uint64_t frames_ = 0;
     float camera_ = 0, mood_ = 0, voice_ = 0;
+    std::optional<Thing> word_;
+    float word_seconds_ = 0;  ///< since it said its word
 };
 
 // --- Begin and end -------------------------------------------------------------------------------
@@ -284,6 +288,7 @@ Status Game::live(const std::string& name) {
     traits_ = traits_of(seed_);
     ears_ = Ears();
     mood_ = voice_ = 0;
+    word_.reset();
     for (size_t i = 0; i < kGoalCount; ++i)
         reached_[i] = is_done(static_cast<Goal>(i), life_->deeds());
     camera_ = follow();
@@ -555,6 +560,8 @@ Status Game::frame() {
     camera_ += 0.03f * (follow() - camera_);
     mood_ += 0.08f * (life_->mind().expectation() - mood_);
     voice_ = gesture.voice != 0 ? gesture.voice : 0.95f * voice_;
+    word_seconds_ += kFrameSeconds;
+    if (const auto word = known_word(); std::exchange(word_, word) != word) word_seconds_ = 0;
     listen(gesture);
     if (frames_ % kFramesPerSecond == 0) {
         life_->tell_time(now());
@@ -588,8 +595,15 @@ void Game::listen(const Gesture& gesture) {
                      .seed = seed_,
                      .mood = mood_,
                      .voice = gesture.voice,
-                     .word = life_->mind().word()}));
+                     .word = word_}));
     audio_->change([&] { mixer_.set(air_at(life_->world(), camera_)); });
+}
+
+/// The word for what it looks at; none before it was taught one.
+std::optional<Thing> Game::known_word() const {
+    const agents::AgentsStatus eyes = life_->mind().agents(Part::kEyes).status();
+    if (eyes[agents::Counter::kGradientSteps] == 0) return std::nullopt;
+    return life_->mind().word();
 }
 
 void Game::tell(std::string news) {
@@ -621,7 +635,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
                       .mood = mood_,
                       .voice = voice_,
                       .is_asleep = life_ && !life_->sleep().is_over(),
-                      .speaks = life_ && life_->mind().word().has_value()};
+                      .speaks = word_ && word_seconds_ < kSpeakSeconds};
     canvas_->clear();
     draw_scene(*canvas_, stage, scene);
     const bool has_card = menu_.screen == Screen::kCard;
@@ -679,12 +693,11 @@ void Game::draw_words(const Stage& stage) {
             ui.small()->CalcTextSizeA(ui.small()->FontSize, 1e6f, wide, keys.c_str());
         write(ui.small(), {26 * scale_, stage.size().y - area.y - 12 * scale_}, wide, keys, true);
     }
-    const auto word = life_->mind().word();
-    if (!word) return;
+    if (!word_ || word_seconds_ > kReadSeconds) return;
     const Body& body = world().body();
     const glm::vec2 head = stage.at(body.position);
     write(ui.heading(), {head.x + 24 * scale_, head.y - 2.3f * stage.scale(body.position.y)}, 0,
-          fmt::format("\"{}\"", texts::kWords[static_cast<size_t>(*word)]), true);
+          fmt::format("\"{}\"", texts::kWords[static_cast<size_t>(*word_)]), true);
 }
 
 void Game::draw_hint(float wide) {

@@ -100,7 +100,8 @@ Status Game::play() {
 
 bool Game::has_picture() const {
     const uint64_t every = options().draw_every * host_->pace().frames_per_picture();
-    return played() % every == 0 || (is_headless() && is_of_clip()) || !shot_path().empty();
+    return played() % every == 0 || host_->has_picture_key() || (is_headless() && is_of_clip()) ||
+           !shot_path().empty();
 }
 
 /// With a window all of them, without one the last of a run that shall leave a clip.

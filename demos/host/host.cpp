@@ -124,6 +124,7 @@ Input Host::poll() {
     if (!window_) return {};
     const Input input = window_->poll();
     is_clicked_ = is_clicked_ || input.is_mouse_down;
+    has_picture_key_ = input.was_pressed("f9") || input.was_pressed("f12");
     return input;
 }
 

@@ -45,6 +45,8 @@ class Host {
     /// How expensive pictures are now; with a window and a clock cheaper ones are chosen where
     /// frames take too long.
     const Pace& pace() const { return pace_; }
+    /// True if the last poll() had a key for pictures, F9 or F12: the coming frame needs one.
+    bool has_picture_key() const { return has_picture_key_; }
     /// Covers the whole display, or returns to a window; no-op without one.
     void set_full_screen(bool is_full);
     /// Makes text and panels larger or smaller; 1 suits a height of 720 pixels. Call between frames.
@@ -95,6 +97,7 @@ class Host {
     RenderTargets targets_;
     bool has_picture_ = true;
     bool is_clicked_ = false;  ///< since the last picture
+    bool has_picture_key_ = false;
     Pace pace_{1000.0 * double{kFrameSeconds}};
     std::chrono::steady_clock::time_point next_frame_time_, frame_began_;
 };
