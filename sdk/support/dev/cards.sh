@@ -60,11 +60,11 @@ intel_shim() {
     (cd "$work" && apt_of sid download meson) || fail "could not download meson"
     dpkg -x "$work"/meson_*.deb "$work/meson"
     tar xf mesa_*.orig.tar.xz --strip-components=1
-    export PYTHONPATH=$work/meson/usr/lib/python3/dist-packages
-    /usr/bin/python3 "$work/meson/usr/bin/meson" setup "$work/build" -Dtools=drm-shim,intel -Dbuildtype=release \
+    export PYTHONPATH=$work/meson/usr/lib/python3/dist-packages PATH=/usr/bin:$PATH  # Debian's Python and its modules
+    python3 "$work/meson/usr/bin/meson" setup "$work/build" -Dtools=drm-shim,intel -Dbuildtype=release \
         -D{vulkan-drivers,gallium-drivers,platforms,video-codecs}= -Dopengl=false \
         -D{glx,egl,gbm,llvm,zstd,gles1,gles2,shared-glapi}=disabled >&2 || fail "could not configure Mesa"
-    PATH=/usr/bin:$PATH ninja -C "$work/build" src/intel/tools/libintel_noop_drm_shim.so >&2 || fail "could not build Intel's shim"
+    ninja -C "$work/build" src/intel/tools/libintel_noop_drm_shim.so >&2 || fail "could not build Intel's shim"
     cp "$work/build/src/intel/tools/libintel_noop_drm_shim.so" "$1/$libraries/"
 }
 
