@@ -84,7 +84,7 @@ std::vector<Subject> all_subjects() {
 }
 
 /// Of a package for every GPU, in order of preference.
-constexpr const char* kTargets[] = {"coopmat",  "coopmat-64", "coopmat-8x16x16", "coopmat-8x8x16",
+constexpr const char* kTargets[] = {"coopmat",  "coopmat-64", "coopmat-8x16x16", "fp16-dot",
                                     "fp16-32k", "large-32k",  "baseline",        "descriptors"};
 
 /// Name of the device target that the device takes of a package cooked for all of them.

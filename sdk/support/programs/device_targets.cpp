@@ -17,6 +17,8 @@ constexpr DeviceTargetClass kClasses[] = {
     {"large-32k", "large with 32 KiB of shared memory, without f16"},
     {"fp16", "large, with f16 arithmetic and 16-bit and 8-bit storage"},
     {"fp16-32k", "fp16 with 32 KiB of shared memory"},
+    {"fp16-dot",
+     "fp16-32k, with dot products of pairs of f16 (Steam Deck and other Radeons, Mesa)"},
     {"coopmat", "fp16, with VK_KHR_cooperative_matrix 16x16x16, subgroups of 32"},
     {"coopmat-64", "fp16-32k, with cooperative matrices and subgroups of 64 (Radeon)"},
     {"coopmat-8x16x16", "fp16-32k, with cooperative matrices 8x16x16, subgroups of 16 (Arc B)"},
@@ -39,6 +41,7 @@ struct LargeClass {
     bool has_f16 = true;
     uint32_t subgroup_size = 32;
     MatrixShape matrix{0, 0, 0};  ///< none
+    bool has_dot_halves = false;
 };
 
 constexpr LargeClass kLargeClasses[] = {
@@ -46,6 +49,7 @@ constexpr LargeClass kLargeClasses[] = {
     {"large-32k", 32, false},
     {"fp16", 48},
     {"fp16-32k", 32},
+    {"fp16-dot", 32, true, 32, {0, 0, 0}, true},
     {"coopmat", 48, true, 32, {16, 16, 16}},
     {"coopmat-64", 32, true, 64, {16, 16, 16}},
     {"coopmat-8x16x16", 32, true, 16, {8, 16, 16}},
@@ -78,6 +82,7 @@ Result<DeviceTarget> make_device_target(const std::string& name, standalone::Dev
         caps.storage_buffer_16bit_access = caps.shader_float16 = caps.storage_buffer_8bit_access =
             known->has_f16;
         caps.subgroup_size = known->subgroup_size;
+        caps.mixed_float_dot_product = known->has_dot_halves;
         if (known->matrix.m == 0) return target;
         caps.cooperative_matrix = CooperativeMatrixExt::kKhr;
         caps.cooperative_matrix_shape = known->matrix;

@@ -72,6 +72,17 @@ const ConvCase kCases[] = {
      DType::kF16},
     {"MatricesOfOneAxis", 1, 80, 21, {40}, {3}, {.pad_begin = {1}}, {"slices"}, DType::kF16},
     {"MatricesOfOneTap", kBatch, 24, 40, {5, 9}, {1, 1}, {}, {"slices"}, DType::kF16},
+    {"PairsOfManyTaps",
+     kBatch,
+     16,
+     13,
+     {9, 12},
+     {3, 3},
+     {.pad_begin = {1, 0}},
+     {"tiled"},
+     DType::kF16},
+    {"PairsOfOneTap", 2, 24, 40, {5, 9}, {1, 1}, {.strides = {2, 1}}, {"tiled"}, DType::kF16},
+    {"PairsOfOneAxis", 1, 4, 21, {40}, {2}, {.pad_begin = {1}}, {"tiled"}, DType::kF16},
     {"Depthwise",
      2,
      3,
@@ -82,10 +93,16 @@ const ConvCase kCases[] = {
      {"depthwise"}},
 };
 
-/// A GPU so small that few pixels occupy it; with matrix cores if the case is for them.
+/// A GPU so small that few pixels occupy it; with matrix cores, or dot products of pairs of f16, if the
+/// case is for them.
 DeviceCaps small_gpu(const ConvCase& c) {
-    const bool has_matrices = std::string_view(c.name).starts_with("Matrices");
-    DeviceCaps caps = has_matrices ? matrix_caps() : gpu_caps();
+    const auto is_for = [&](const char* what) {
+        return std::string_view(c.name).starts_with(what);
+    };
+    DeviceCaps caps = is_for("Matrices") ? matrix_caps() : gpu_caps();
+    if (is_for("Pairs"))
+        caps.shader_float16 = caps.storage_buffer_16bit_access = caps.mixed_float_dot_product =
+            true;
     caps.device_type = DeviceType::kOther;
     caps.compute_units = 1;
     caps.max_compute_shared_memory_size = 32 << 10;

@@ -92,6 +92,23 @@ TEST(PrintSpirv, MultipliesPairsOfHalvesByOneInstructionWhereTheDeviceHasIt) {
     }
 }
 
+TEST(PrintSpirv, LetsDevicesThatMultiplyPairsOfHalvesRoundToNearestEven) {
+    constexpr uint32_t kExecutionMode = 16, kRoundingModeRte = 4462, kFConvert = 115;
+    for (const bool has_dot_halves : {true, false}) {
+        Rig rig;
+        rig.options.has_dot_halves = has_dot_halves;
+        rig.writer.store(1, rig.t, rig.body.operation(ScalarOp::kRoundF16, rig.number));
+        const auto module = rig.print();
+        ASSERT_TRUE(module.ok()) << module.status().message();
+        size_t modes = 0;
+        for (const auto& [op, words] : instructions_of(*module))
+            if (op == kExecutionMode && words.size() > 3 && words[2] == kRoundingModeRte)
+                modes += words[3] == 16;
+        EXPECT_EQ(modes, has_dot_halves ? 1u : 0u);
+        EXPECT_EQ(instructions_of(*module).count(kFConvert), has_dot_halves ? 2u : 0u);
+    }
+}
+
 TEST(PrintSpirv, PrintsFunctionsThatAreCalledAndNoOthers) {
     Rig rig;
     for (const char* name : {"twice", "nobody"}) {

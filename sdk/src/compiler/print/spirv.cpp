@@ -86,7 +86,8 @@ class FunctionPrinter {
           module_(kernel.module),
           body_(body),
           is_decomposition_(&body == &decompositions()),
-          has_matrices_(kernel.options.matrices != CooperativeMatrixExt::kNone) {}
+          has_matrices_(kernel.options.matrices != CooperativeMatrixExt::kNone),
+          has_dot_halves_(kernel.options.has_dot_halves) {}
 
     uint32_t run(const BodyFunction* function) {
         const uint32_t id = module_.new_id();
@@ -126,6 +127,7 @@ class FunctionPrinter {
     uint32_t type_i32() { return kernel_.type_of(ScalarType::kI32); }
     uint32_t type_four() { return kernel_.type_of(ScalarType::kF32, Chunk::kFour); }
     uint32_t type_two() { return kernel_.type_of(ScalarType::kF32, Chunk::kTwo); }
+    uint32_t type_two_halves() { return module_.type_vector(module_.type_float(16), 2); }
     uint32_t word(uint32_t value) { return module_.constant(value); }
 
     uint32_t emit(Op op, uint32_t type, std::initializer_list<uint32_t> operands) {
@@ -604,8 +606,16 @@ class FunctionPrinter {
         return composite(type, std::span(members.begin(), members.size()));
     }
 
+    uint32_t half_of(uint32_t number) {
+        module_.require(Capability::kFloat16);
+        if (has_dot_halves_) module_.round_halves_to_even();
+        return emit(Op::kFConvert, module_.type_float(16), {number});
+    }
     /// Two floats as f16 in a word.
     uint32_t packed(uint32_t low, uint32_t high) {
+        if (has_dot_halves_)
+            return emit(Op::kBitcast, kernel_.type_word(),
+                        {composite(type_two_halves(), {half_of(low), half_of(high)})});
         return math(Math::kPackHalf2x16, kernel_.type_word(), {composite(type_two(), {low, high})});
     }
     uint32_t unpacked(uint32_t word) { return math(Math::kUnpackHalf2x16, type_two(), {word}); }
@@ -803,7 +813,7 @@ class FunctionPrinter {
     }
 
     uint32_t dot_halves(uint32_t a, uint32_t b, uint32_t sum) {
-        if (!kernel_.options.has_dot_halves) {
+        if (!has_dot_halves_) {
             const uint32_t first = unpacked(a), second = unpacked(b);
             for (uint32_t i = 0; i < 2; ++i)
                 sum = math(Math::kFma, type_f32(), {lane_of(first, i), lane_of(second, i), sum});
@@ -812,7 +822,7 @@ class FunctionPrinter {
         module_.require(Capability::kFloat16);
         module_.require(Capability::kDotHalves);
         module_.require_extension("SPV_VALVE_mixed_float_dot_product", 0);
-        const uint32_t pair = module_.type_vector(module_.type_float(16), 2);
+        const uint32_t pair = type_two_halves();
         return emit(Op::kFDot2MixAcc32, type_f32(),
                     {emit(Op::kBitcast, pair, {a}), emit(Op::kBitcast, pair, {b}), sum});
     }
@@ -904,7 +914,8 @@ class FunctionPrinter {
 
     /// Eight floats as f16 in four words, rounded as the device rounds.
     uint32_t halves(const Words& numbers) {
-        if (!has_matrices_) return fail("f16 in words without matrix cores");
+        if (!has_matrices_ && !has_dot_halves_)
+            return fail("f16 in words without matrix cores and dot products of pairs");
         Words words;
         for (size_t i = 0; i < numbers.size(); i += 2)
             words.push_back(packed(numbers[i], numbers[i + 1]));
@@ -1031,12 +1042,8 @@ class FunctionPrinter {
                 break;
             case ScalarOp::kRoundF16:
                 if (n.chunk == Chunk::kFour) return rounded_four(value(n.in[0]));
-                if (has_matrices_) {
-                    module_.require(Capability::kFloat16);
-                    const uint32_t type = module_.type_float(16);
-                    const uint32_t half = emit(Op::kFConvert, type, {value(n.in[0])});
-                    return emit(Op::kFConvert, type_f32(), {half});
-                }
+                if (has_matrices_)
+                    return emit(Op::kFConvert, type_f32(), {half_of(value(n.in[0]))});
                 return round_f16(value(n.in[0]));
             default:
                 break;
@@ -1119,6 +1126,7 @@ class FunctionPrinter {
     }
 
     uint32_t round_f16(uint32_t number) {
+        if (has_dot_halves_) return emit(Op::kFConvert, type_f32(), {half_of(number)});
         if (!kernel_.options.guards_rounding)
             return decomposed(ScalarOp::kRoundF16, ScalarType::kF32, {number});
         // The bits depend on the value once more, by a NaN that stays one (kGuardedRounding).
@@ -1286,7 +1294,7 @@ class FunctionPrinter {
     const Body& body_;
     const bool is_decomposition_;
     /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
-    const bool has_matrices_;
+    const bool has_matrices_, has_dot_halves_;
     Code code_, variables_;
     uint32_t block_ = 0;    ///< label of the current block
     bool is_open_ = false;  ///< it has no branch or return yet

@@ -8,7 +8,7 @@ namespace hearth::spirv {
 namespace {
 
 constexpr uint32_t kMagic = 0x07230203, kVersion14 = 0x00010400;
-constexpr uint32_t kGlCompute = 5, kLocalSize = 17;
+constexpr uint32_t kGlCompute = 5, kLocalSize = 17, kRoundingModeRte = 4462;
 
 Words words_of(std::string_view text) {
     Words words(text.size() / 4 + 1);
@@ -144,6 +144,7 @@ Words Module::finish(uint32_t main, std::span<const uint32_t> local_size) {
     append(words, Op::kEntryPoint, entry);
     append(words, Op::kExecutionMode,
            {main, kLocalSize, local_size[0], local_size[1], local_size[2]});
+    if (rounds_halves_to_even_) append(words, Op::kExecutionMode, {main, kRoundingModeRte, 16});
     for (const Words* section : {&names_, &decorations_, &declarations_, &functions_})
         words.insert(words.end(), section->begin(), section->end());
     return words;

@@ -176,6 +176,7 @@ enum class Capability : uint32_t {
     kGroupNonUniform = 61,
     kStorageBuffer16Bit = 4433,
     kStorageBuffer8Bit = 4448,
+    kRoundingModeRte = 4467,
     kVulkanMemoryModel = 5345,
     kPhysicalStorageBufferAddresses = 5347,
     kMatricesNv = 5357,
@@ -223,6 +224,13 @@ class Module {
     uint32_t new_id() { return next_id_++; }
 
     void require(Capability capability) { capabilities_.insert(static_cast<uint32_t>(capability)); }
+    /// Conversions to f16 round to nearest even, whatever the driver does otherwise.
+    void round_halves_to_even() {
+        require(Capability::kRoundingModeRte);
+        constexpr uint32_t kCoreSince = 0x00010400;
+        require_extension("SPV_KHR_float_controls", kCoreSince);
+        rounds_halves_to_even_ = true;
+    }
     /// An extension that `core` (0x00010500 for 1.5) took up; 0: none has.
     void require_extension(const std::string& name, uint32_t core) {
         if (core == 0 || version_ < core) extensions_.insert(name);
@@ -307,6 +315,7 @@ class Module {
     uint32_t math_ = 0;
     std::set<uint32_t> capabilities_;
     std::set<std::string> extensions_;
+    bool rounds_halves_to_even_ = false;
     std::map<Words, uint32_t> declared_;
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> blocks_, pointers_to_blocks_;
     std::map<uint32_t, uint32_t> built_ins_, spec_constants_;

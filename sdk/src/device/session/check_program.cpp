@@ -37,6 +37,8 @@ constexpr Capability kCapabilities[] = {
     {67, "GroupNonUniformClustered", 0, VK_SUBGROUP_FEATURE_CLUSTERED_BIT},
     {4433, "StorageBuffer16BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, 0},
     {4448, "StorageBuffer8BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, 0},
+    // Declared, for conversions to f16, by kernels for devices with this feature.
+    {4467, "RoundingModeRTE", HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT, 0},
     {5345, "VulkanMemoryModel", HEARTH_FEATURE_VULKAN_MEMORY_MODEL, 0},
     {5347, "PhysicalStorageBufferAddresses", HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, 0},
     {5357, "CooperativeMatrixNV", HEARTH_FEATURE_COOPERATIVE_MATRIX_NV, 0},

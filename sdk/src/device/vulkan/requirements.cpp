@@ -470,6 +470,19 @@ hearth_result query_identity(const InstanceFunctions& vk, VkPhysicalDevice physi
     return HEARTH_OK;
 }
 
+/// Kernels for pairs of f16 ask for this rounding by an execution mode.
+bool rounds_halves_to_even(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                           uint32_t api_version) {
+    if (api_version < VK_API_VERSION_1_2) return false;
+    VkPhysicalDeviceFloatControlsProperties controls{};
+    controls.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &controls;
+    vk.GetPhysicalDeviceProperties2(physical_device, &properties);
+    return controls.shaderRoundingModeRTEFloat16 == VK_TRUE;
+}
+
 }  // namespace
 
 uint32_t newest_spirv(uint32_t api_version) {
@@ -514,7 +527,8 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     constexpr hearth_features kDots = HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT |
                                       HEARTH_FEATURE_SHADER_FLOAT16 |
                                       HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS;
-    caps.mixed_float_dot_product = (enabled & kDots) == kDots;
+    caps.mixed_float_dot_product =
+        (enabled & kDots) == kDots && rounds_halves_to_even(vk, physical_device, api_version);
     caps.subgroup_arithmetic =
         (found.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     if (properties.vendorID == kNativeVendor) caps.cpu_isa = properties.deviceID;

@@ -9,6 +9,8 @@
 // small images have work for a whole GPU.  The parts are added in a fixed order through shared memory, as many pixels at a
 // time as fit: deterministic.  Where one part is everything and weights fit, they are staged in shared memory; elsewhere
 // four at a time come straight from the cache, as all lanes read the same ones.
+// Pairs of f16, where the device multiplies and adds them up in one instruction, are loaded eight weights at a time, and
+// made of elements of x in registers.
 // Bytes moved: x times out / (groups * oc), w times pixels / (lanes * px), y once.
 
 #include "compiler/codegen/conv/gpu_conv_kernel.hpp"
@@ -29,6 +31,7 @@ class Tiled : GpuConvKernel {
         pixels_each_ = fits ? t_.px : 1;
         chunk_ = t_.shares_weights ? 1 : p_.chunk();
         by_four_ = !t_.shares_weights && p_.has_weights_by_four();
+        by_eight_ = !t_.shares_weights && p_.has_weights_by_eight();
         if (t_.shares_weights)
             staged_ = shared("staged", p_.depth() * tile_out() / 4, Chunk::kFour);
         if (t_.slices > 1) parts_ = shared("parts", t_.threads() * t_.oc * pixels_each_);
@@ -93,7 +96,9 @@ class Tiled : GpuConvKernel {
         const Expr end = w_.let("end", lesser(index(p_.channels), (slice_ + 1) * slice_channels));
         const Expr c = w_.for_(
             "c", slice_ * slice_channels, [&](Expr at) { return at < end; }, index(chunk_));
-        if (by_four_)
+        if (by_eight_)
+            add_by_eight(c);
+        else if (by_four_)
             add_by_four(c);
         else
             add(c);
@@ -130,6 +135,28 @@ class Tiled : GpuConvKernel {
         const Expr x = element(i, c, turn * 4 + e);
         const Expr j = w_.unrolled_for_("j", t_.oc);
         add_product(sum(j, i), body_->chunk_element(body_->element(weights, j), e), x);
+        for (int scope = 0; scope < 4; ++scope) w_.end();
+    }
+
+    void add_by_eight(Expr c) {
+        const Expr turn = w_.unrolled_for_("turn", chunk_ * p_.taps() / 8);
+        if (fills_device()) w_.keep_last_rolled();
+        const Expr weights =
+            w_.declare_chunks("w", Chunk::kFour, static_cast<uint32_t>(t_.oc), ScalarType::kU32);
+        const Expr row = w_.unrolled_for_("row", t_.oc);
+        w_.assign(body_->element(weights, row),
+                  body_->reinterpret(load_eight(
+                      kWeights, weight_row(out_block_ + row) + c * p_.taps() + turn * 8)));
+        w_.end();
+        const Expr i = w_.unrolled_for_("i", t_.px), eight = array("eight", 8);
+        const Expr e = w_.unrolled_for_("e", 8);
+        w_.assign(body_->element(eight, e), element(i, c, turn * 8 + e));
+        w_.end();
+        const Expr pairs = w_.let("pairs", body_->reinterpret(body_->pack(eight)));
+        const Expr word = w_.unrolled_for_("word", 4), j = w_.unrolled_for_("j", t_.oc);
+        w_.assign(sum(j, i),
+                  body_->dot_halves(body_->chunk_element(body_->element(weights, j), word),
+                                    body_->chunk_element(pairs, word), sum(j, i)));
         for (int scope = 0; scope < 4; ++scope) w_.end();
     }
 
@@ -182,7 +209,7 @@ class Tiled : GpuConvKernel {
     }
 
     int64_t pixels_each_ = 1, chunk_ = 1;
-    bool by_four_ = false;
+    bool by_four_ = false, by_eight_ = false;
     Expr staged_, parts_, lane_, group_, slice_, first_out_, out_block_, sums_;
     Windows windows_;
 };

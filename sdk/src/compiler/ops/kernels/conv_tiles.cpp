@@ -52,7 +52,8 @@ ConvProblem::ConvProblem(const KernelRuleContext& call)
       pixels(images * count_of(count)),
       has_one_axis(window.rank() == 1),
       is_half(call.inputs[0].dtype == DType::kF16 && call.inputs[1].dtype == DType::kF16),
-      is_narrow(size_bytes(call.inputs[0].dtype) < sizeof(float)) {
+      is_narrow(size_bytes(call.inputs[0].dtype) < sizeof(float)),
+      can_dot_halves(is_half && call.caps.mixed_float_dot_product) {
     if (call.attrs.integer("groups") == channels && channels > 1) multiple = out / channels;
     if (!has_one_axis) return;
     for (List* list : {&window.kernel, &window.strides, &window.dilations, &size, &count})
@@ -73,13 +74,19 @@ bool ConvProblem::is_padded() const {
     return false;
 }
 
-int64_t ConvProblem::channels_by_four() const {
-    return 4 / std::gcd(taps(), int64_t{4});
+int64_t ConvProblem::channels_by(int64_t elements) const {
+    return elements / std::gcd(taps(), elements);
 }
 
 bool ConvProblem::has_weights_by_four() const {
     constexpr int64_t kMostUnrolled = 64;
-    return channels % channels_by_four() == 0 && channels_by_four() * taps() <= kMostUnrolled;
+    return channels % channels_by(4) == 0 && channels_by(4) * taps() <= kMostUnrolled;
+}
+
+bool ConvProblem::has_weights_by_eight() const {
+    constexpr int64_t kMostUnrolled = 72;  // as many products of pairs as of elements above
+    return can_dot_halves && channels % channels_by(8) == 0 &&
+           channels_by(8) * taps() <= kMostUnrolled;
 }
 
 namespace {
@@ -103,7 +110,7 @@ constexpr int64_t kAddressRegisters = 30;
 constexpr int64_t kAheadRegisters = 14;  // elements of x that compilers load ahead
 
 int64_t tiled_registers(const ConvProblem& p, int64_t px, int64_t oc) {
-    const int64_t weights = p.has_weights_by_four() ? 4 * oc : 2 * oc;
+    const int64_t weights = p.has_weights_by_four() || p.has_weights_by_eight() ? 4 * oc : 2 * oc;
     return oc * px + weights + 3 * px + kAddressRegisters + kAheadRegisters;
 }
 
@@ -150,8 +157,9 @@ void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     while (t.groups > 1 && t.groups / 2 * t.oc >= p.out) t.groups /= 2;
     t.lanes = block / t.groups;
     const int64_t staged = p.depth() * t.groups * t.oc * 4;
-    t.shares_weights = t.slices == 1 && staged <= caps.max_compute_shared_memory_size &&
-                       staged <= 24576 && staged <= device_model(caps).shared_budget(t.threads());
+    t.shares_weights = t.slices == 1 && !p.has_weights_by_eight() &&
+                       staged <= caps.max_compute_shared_memory_size && staged <= 24576 &&
+                       staged <= device_model(caps).shared_budget(t.threads());
     const int64_t groups = parts_of(p.pixels, t.lanes * t.px) * parts_of(p.out, t.groups * t.oc);
     constexpr int64_t kMostRepeats = 8;
     if (t.shares_weights)

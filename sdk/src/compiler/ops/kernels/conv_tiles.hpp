@@ -23,6 +23,7 @@ struct ConvProblem {
     int64_t images, pixels;  ///< of the result, all images at capacity
     int64_t multiple = 0;    ///< depthwise: results per channel; else 0
     bool has_one_axis, is_half, is_narrow;
+    bool can_dot_halves;  ///< f16, and the device multiplies and adds up pairs in one instruction
 
     explicit ConvProblem(const KernelRuleContext& call);
 
@@ -33,14 +34,19 @@ struct ConvProblem {
     int64_t patch_extent(size_t axis, int64_t places) const;
     bool is_padded() const;
     /// Channels that a thread of gpu_conv_tiled.cpp loads at a time.
-    int64_t chunk() const { return has_weights_by_four() ? channels_by_four() : 1; }
+    int64_t chunk() const {
+        if (has_weights_by_eight()) return channels_by(8);
+        return has_weights_by_four() ? channels_by(4) : 1;
+    }
     /// True for the first layer of a network: too few channels to split into slices.
     bool is_shallow() const { return channels <= 4 && !has_weights_by_four(); }
     bool has_weights_by_four() const;
+    /// Weights are multiplied as pairs of f16, which are loaded eight elements at a time.
+    bool has_weights_by_eight() const;
 
   private:
-    /// The fewest channels whose weights for one output channel are whole vec4s.
-    int64_t channels_by_four() const;
+    /// The fewest channels whose weights for one output channel are whole vectors.
+    int64_t channels_by(int64_t elements) const;
 };
 
 /// Kernels of compiler/codegen/conv.
