@@ -21,7 +21,8 @@ constexpr Color kText = Color::hex(0xf2ece0), kDim = Color::hex(0x9fb0b4),
 
 class Hood {
   public:
-    Hood(const Mind& mind, const demo::Ui& ui) : mind_(mind), ui_(ui) {}
+    /// scale: of text and bars, which may be smaller than that of the other windows.
+    Hood(const Mind& mind, const demo::Ui& ui, float scale) : mind_(mind), ui_(ui), scale_(scale) {}
 
     void draw(double budget_us) const {
         text(ui_.heading(), kText, words::kTitle);
@@ -32,7 +33,8 @@ class Hood {
     }
 
   private:
-    float px(float units) const { return units * ui_.scale(); }
+    float px(float units) const { return units * scale_; }
+    float small_size() const { return ui_.small()->FontSize * scale_ / ui_.scale(); }
 
     static void text(ImFont* font, Color color, std::string_view words) {
         ImGui::PushFont(font);
@@ -100,11 +102,11 @@ class Hood {
             list.AddRectFilled({left + 2, std::min(tip, middle)},
                                {left + step - 2, std::max(tip, middle) + 1}, kBar.packed());
             ImFont* const font = ui_.small();
-            const float wide = font->CalcTextSizeA(font->FontSize, 1e6f, 0, names[i].data()).x;
-            const float size = font->FontSize * std::min(0.9f, 0.96f * step / std::max(wide, 1.0f));
+            const float wide = font->CalcTextSizeA(small_size(), 1e6f, 0, names[i].data()).x;
+            const float size = small_size() * std::min(0.9f, 0.96f * step / std::max(wide, 1.0f));
             list.AddText(font, size, {left + 1, at.y + high + 1}, kDim.packed(), names[i].data());
         }
-        ImGui::Dummy({0, high + ui_.small()->FontSize});
+        ImGui::Dummy({0, high + small_size()});
     }
 
     /// The picture that it looks at: three planes of red, green and blue.
@@ -113,7 +115,7 @@ class Hood {
         if (values.size() < 3 * kPlane) return;
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float pixel = std::max(2.0f, px(2.2f));
+        const float pixel = std::max(1.0f, px(2.2f));
         for (size_t i = 0; i < kPlane; ++i) {
             const float x = at.x + pixel * static_cast<float>(i % kGazeSide);
             const float y = at.y + pixel * static_cast<float>(i / kGazeSide);
@@ -125,19 +127,23 @@ class Hood {
 
     const Mind& mind_;
     const demo::Ui& ui_;
+    float scale_;
 };
 
 }  // namespace
 
 void draw_hood(const Mind& mind, double budget_us, const demo::Ui& ui, VkExtent2D extent) {
     const auto width = static_cast<float>(extent.width), height = static_cast<float>(extent.height);
-    const float wide = std::min(430 * ui.scale(), 0.6f * width);
+    constexpr float kHeight = 690;  // of all parts, at scale 1
+    const float scale = std::min(ui.scale(), height / kHeight);
+    const float wide = std::min(430 * scale, 0.6f * width);
     ImGui::SetNextWindowPos({width - wide, 0});
     ImGui::SetNextWindowSize({wide, height});
     ImGui::Begin("##hood", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoInputs);
-    Hood(mind, ui).draw(budget_us);
+    ImGui::SetWindowFontScale(scale / ui.scale());
+    Hood(mind, ui, scale).draw(budget_us);
     ImGui::End();
 }
 

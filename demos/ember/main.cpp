@@ -420,10 +420,12 @@ void Game::apply_settings(bool is_changed) {
     if (nest_) keep_text(options_.nest + "/settings.txt", to_text(settings_));
 }
 
-/// Makes text as large as the window and the settings ask for, and never too small to be read.
+/// Makes text as large as the window and the settings ask for, but neither too small to be read nor
+/// so large that a window does not fit.
 Status Game::fit_text(const Input& input) {
     const auto height = static_cast<float>(host_->presenter().extent().height);
-    const float wanted = settings_.text_size * std::max(height / 720, 0.7f);
+    const float wanted =
+        std::min(settings_.text_size * std::max(height / 720, 0.7f), std::max(height / 410, 0.7f));
     if (wanted == scale_ || input.is_mouse_down) return {};
     scale_ = wanted;
     HEARTH_TRY(host_->set_ui_scale(wanted));
@@ -447,8 +449,9 @@ Status Game::handle(const Input& input) {
     if (!life_) return {};
     if (plays && input.was_pressed("p")) order_.order = Order::kBack;
     if (plays && input.was_pressed("c")) order_.order = Order::kCard;
-    if (input.was_pressed("u")) has_hood_ = !has_hood_;
-    if (input.was_pressed("g")) has_goals_ = !has_goals_;
+    // One at a time: there is not always room for both.
+    if (input.was_pressed("u")) has_hood_ = !has_hood_, has_goals_ = false;
+    if (input.was_pressed("g")) has_goals_ = !has_goals_, has_hood_ = false;
     return {};
 }
 
@@ -639,7 +642,8 @@ Status Game::draw(const Frame& frame, const Input& input) {
     canvas_->clear();
     draw_scene(*canvas_, stage, scene);
     const bool has_card = menu_.screen == Screen::kCard;
-    const CardBox box = CardBox::in(extent, 0.03f * stage.size().y);
+    CardBox box = CardBox::in(extent, 0.03f * stage.size().y);
+    box.corner.x = 0.36f * stage.size().x - 0.5f * box.size.x;  // buttons are on the right
     if (has_card) draw_card_shapes(*canvas_, box, face_);
     host_->begin_picture(frame, input, demo::Color::hex(0x0b1030));
     host_->renderer().draw(*canvas_, demo::View::pixels(extent));
@@ -726,11 +730,15 @@ void Game::draw_hint(float wide) {
 /// All goals with how far they are reached.
 void Game::draw_goals() {
     const demo::Ui& ui = host_->ui();
-    ImGui::SetNextWindowPos({24 * scale_, 126 * scale_});
+    constexpr float kTop = 126, kHeight = 360;  // at scale 1
+    const auto height = static_cast<float>(host_->presenter().extent().height);
+    const float fit = std::min(1.0f, (height - kTop * scale_) / (kHeight * scale_));
+    ImGui::SetNextWindowPos({24 * scale_, kTop * scale_});
     ImGui::Begin("##goals", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoInputs |
                      ImGuiWindowFlags_AlwaysAutoResize);
+    ImGui::SetWindowFontScale(fit);
     ImGui::PushFont(ui.heading());
     ImGui::TextUnformatted(texts::kGoalsTitle.data());
     ImGui::PopFont();
@@ -746,7 +754,7 @@ void Game::draw_goals() {
         shown = horizon;
         const float part = std::clamp(progress_of(goal, life_->deeds()), 0.0f, 1.0f);
         const ImVec2 at = ImGui::GetCursorScreenPos();
-        const float size = ui.body()->FontSize, middle = at.y + 0.55f * size;
+        const float size = fit * ui.body()->FontSize, middle = at.y + 0.55f * size;
         ImDrawList& list = *ImGui::GetWindowDrawList();
         list.AddRectFilled({at.x, middle - 0.2f * size}, {at.x + 3 * size, middle + 0.2f * size},
                            IM_COL32(255, 255, 255, 40), 0.2f * size);

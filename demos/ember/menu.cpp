@@ -62,9 +62,11 @@ class Menu {
         const Style style(ui_.scale());
         const bool is_card = state_.screen == Screen::kCard;
         const float wide = std::min(px(is_card ? 300 : 460), 0.94f * width_);
-        // Beside the creature, and beside the card.
-        ImGui::SetNextWindowPos({(is_card ? 0.98f : 0.3f) * width_, 0.5f * height_},
-                                ImGuiCond_Always, {is_card ? 1.0f : 0.5f, 0.5f});
+        // Beside the creature, or beside the card, and within the picture.
+        const float margin = 0.02f * width_;
+        const float left = std::max(margin, 0.3f * width_ - 0.5f * wide);
+        ImGui::SetNextWindowPos({is_card ? width_ - margin - wide : left, 0.5f * height_},
+                                ImGuiCond_Always, {0, 0.5f});
         ImGui::SetNextWindowSizeConstraints({wide, 0}, {wide, 0.94f * height_});
         ImGui::Begin("##menu", nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
