@@ -197,7 +197,7 @@ TEST_F(Watch, RunsThatListenAreStoppedPausedAndFrozen) {
     append("run.jsonl", "{\"at\":1,\"foxes\":3}\n");
     const std::string log = path("run.jsonl");
     Terminal terminal(log);
-    ASSERT_TRUE(terminal.shows("P F X pause, freeze, stop")) << terminal.shown();
+    ASSERT_TRUE(terminal.shows("P pause  F freeze  X stop")) << terminal.shown();
     EXPECT_FALSE(has_run_request(log, RunRequest::kStop));
     const auto press = [&](const char* key, RunRequest request, bool is_wanted) {
         terminal.type(key);
@@ -335,6 +335,11 @@ TEST_F(Watch, ARunThatRoseInItsFirstQuarterIsLearningAndOneThatScattersIsNot) {
     EXPECT_NE(fast.find("Is it learning? yes: 0.57 at first, 1.93 now"), std::string::npos) << fast;
     EXPECT_NE(scattered.find("not visibly"), std::string::npos) << scattered;
     EXPECT_NE(falling.find("it gets worse"), std::string::npos) << falling;
+
+    Terminal terminal(path("fast.jsonl"));
+    for (const char* fits :
+         {"How good? 1.89 reward an episode", "At what cost? 80 decisions", "q quit"})
+        EXPECT_TRUE(terminal.shows(fits)) << fits << ": " << terminal.shown();
 }
 
 TEST_F(Watch, ObservationsAtTheirLimitsAreNamed) {

@@ -179,27 +179,28 @@ std::string title_of(const std::string& metric) {
     return plain == nullptr ? metric : fmt::format("{} ({})", plain->words, plain->unit);
 }
 
-std::string summary_text(const RunLog& log, std::optional<double> bar) {
-    const auto last = [&](std::string_view name) {
+std::vector<std::string> summary_lines(const RunLog& log, std::optional<double> bar) {
+    const auto last = [&](const char* name) {
         const Metric* const metric = log.find(name);
         return metric == nullptr ? 0 : metric->points.back().value;
     };
-    if (log.find("samples") == nullptr) return "";
+    if (log.find("samples") == nullptr) return {};
     std::vector<double> returns;
     // Zero until the first episode has ended.
     if (const Metric* const metric = log.find("episode_return"))
         for (const Point& p : metric->points)
             if (!returns.empty() || p.value != 0) returns.push_back(p.value);
-    std::string text =
-        "Is it learning? " + agents::learning_text(agents::course_of(returns), false);
+    std::vector<std::string> lines;
+    lines.push_back("Is it learning? " + agents::learning_text(agents::course_of(returns), false));
     if (!returns.empty())
-        text += "  How good? " +
-                agents::quality_text(returns.back(),
-                                     bar.value_or(std::numeric_limits<double>::quiet_NaN()));
-    text += "  At what cost? ";
+        lines.push_back("How good? " + agents::quality_text(
+                                           returns.back(),
+                                           bar.value_or(std::numeric_limits<double>::quiet_NaN())));
+    std::string cost = "At what cost? ";
     if (const double us = last("minibatch_us_p95"); us > 0)
-        text += fmt::format("{} ms a learning step, ", agents::short_number(us / 1e3));
-    return text + fmt::format("{} decisions", agents::short_number(last("samples")));
+        cost += fmt::format("{} ms a learning step, ", agents::short_number(us / 1e3));
+    lines.push_back(cost + fmt::format("{} decisions", agents::short_number(last("samples"))));
+    return lines;
 }
 
 Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,

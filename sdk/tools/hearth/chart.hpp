@@ -79,9 +79,9 @@ std::vector<std::string> plain_metric_names(std::span<const RunLogFile> files);
 /// "return of an episode (reward)", or the name.
 std::string title_of(const std::string& metric);
 
-/// What a designer asks of agents, in one line: whether they learn, how good they are, what they
-/// cost; "" if the log has no agents.
-std::string summary_text(const RunLog& log, std::optional<double> bar);
+/// What a designer asks of agents, a line each: whether they learn, how good they are, what they
+/// cost; none if the log has no agents.
+std::vector<std::string> summary_lines(const RunLog& log, std::optional<double> bar);
 
 /// The chart of one metric, with one curve per log.
 Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,

@@ -22,7 +22,7 @@ constexpr std::string_view kStyle = R"(
   :root { --paper: #14171c; --ink: #eceff2; --dim: #9aa3ad; --grid: #2e343d; } }
 body { background: var(--paper); color: var(--ink); font: 14px/1.4 sans-serif; margin: 24px; }
 h1 { font-size: 20px; margin: 0; }
-p { color: var(--dim); margin: 2px 0 18px; }
+p { color: var(--dim); margin: 2px 0 18px; white-space: pre-line; }
 main { display: grid; grid-template-columns: repeat(auto-fill, minmax(420px, 1fr)); gap: 18px; }
 figure { margin: 0; } figcaption { display: flex; justify-content: space-between; font-weight: 600; }
 svg { width: 100%; height: auto; } text { fill: var(--dim); font-size: 11px; }
@@ -107,8 +107,9 @@ void append_chart(std::string& html, const Chart& chart) {
             "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
             kLeft, right, y_of(tick), y_of(tick), kLeft - 6, y_of(tick) + 4, number_text(tick));
     for (const double tick : chart.x.ticks)
-        add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x_of(tick), low + 16,
-            number_text(tick));
+        // The last one stays within the figure.
+        add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", x_of(tick), low + 16,
+            x_of(tick) > right - 16 ? "end" : "middle", number_text(tick));
     if (chart.bar)
         add("<g><title>to reach: {}</title><line class=\"bar\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" "
             "y2=\"{:.1f}\"/></g>\n",

@@ -254,29 +254,37 @@ Result<std::vector<std::byte>> draw_png(const std::string& title, const std::str
     const auto columns = static_cast<size_t>(
         std::ceil(std::sqrt(static_cast<double>(count * kPngPanelHeight) / kPngPanelWidth)));
     const size_t rows = (count + columns - 1) / columns;
+    constexpr double kLine = 22;
+    const double header = kHeader + kLine * static_cast<double>(std::ranges::count(subtitle, '\n'));
     constexpr double kGap = 14;
     const auto extent = [&](size_t n, size_t size) {
         return static_cast<double>(n * size) + kGap * static_cast<double>(n - 1) + 2 * kMargin;
     };
     Picture picture(static_cast<size_t>(extent(columns, kPngPanelWidth)),
-                    static_cast<size_t>(extent(rows, kPngPanelHeight) + kHeader), regular, bold);
+                    static_cast<size_t>(extent(rows, kPngPanelHeight) + header), regular, bold);
     const double width = extent(columns, kPngPanelWidth) - 2 * kMargin;
     picture.text(picture.fitting(title, width * kBodyPixels / kTitlePixels), {kMargin, 44}, kInk,
                  Picture::Align::kBegin, kTitlePixels, true);
-    picture.text(picture.fitting(subtitle, width), {kMargin, 68}, kDim);
+    double y = 68;
+    for (size_t from = 0; from <= subtitle.size(); y += kLine) {
+        const size_t to = std::min(subtitle.find('\n', from), subtitle.size());
+        picture.text(picture.fitting(subtitle.substr(from, to - from), width), {kMargin, y}, kDim);
+        from = to + 1;
+    }
     // Legend, if there are several files.
     double x = kMargin;
     if (!charts.empty() && charts[0].curves.size() > 1)
         for (const Curve& curve : charts[0].curves) {
-            picture.polyline({{x, 88}, {x + 22, 88}}, kCurveColors[curve.color], 3);
-            picture.text(curve.label, {x + 28, 93}, kDim);
+            picture.polyline({{x, header + 12}, {x + 22, header + 12}}, kCurveColors[curve.color],
+                             3);
+            picture.text(curve.label, {x + 28, header + 17}, kDim);
             x += 52 + regular.width(curve.label, kBodyPixels);
         }
     for (size_t i = 0; i < charts.size(); ++i)
         draw_chart(
             picture, charts[i],
             {kMargin + static_cast<double>(i % columns) * (kPngPanelWidth + kGap),
-             kMargin + kHeader + static_cast<double>(i / columns) * (kPngPanelHeight + kGap)});
+             kMargin + header + static_cast<double>(i / columns) * (kPngPanelHeight + kGap)});
     return picture.png();
 }
 

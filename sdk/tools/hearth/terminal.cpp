@@ -30,8 +30,9 @@
 namespace hearth::tool {
 namespace {
 
-constexpr int kPollMilliseconds = 200, kListWidth = 34, kLeastRows = 8, kLeastColumns = 40;
-constexpr int kLabelWidth = 9;  // of axis labels next to the curves
+constexpr int kPollMilliseconds = 200, kListWidth = 36, kLeastRows = 8, kLeastColumns = 40;
+constexpr int kLeastChart = 12;  // rows that a summary leaves to the rest
+constexpr int kLabelWidth = 9;   // of axis labels next to the curves
 constexpr size_t kMaxZoom = 20;
 constexpr double kSmoothing = 0.9;
 
@@ -324,9 +325,7 @@ class Watch {
         if (list_width > 0) draw_list(list_width);
         draw_chart(list_width);
         put(LINES - 1, 0, COLS - 1,
-            "q quit  up/down metric  +- zoom  left/right back  a all  l log  s smooth  d more  P F "
-            "X "
-            "pause, freeze, stop",
+            "arrows  +- zoom  a all  l log  s smooth  d more  P pause  F freeze  X stop  q quit",
             A_DIM);
         refresh();
     }
@@ -343,14 +342,21 @@ class Watch {
             if (!log.observations().empty()) observations += observations_text(log) + " | ";
         }
         put(0, 0, COLS, title, A_BOLD);
-        put(1, 0, COLS, files_.size() == 1 ? summary_text(files_[0].log(), bar_) : "");
-        put(2, 0, COLS, observations, A_BOLD);
+        std::vector<std::string> summary;
+        if (files_.size() == 1) summary = summary_lines(files_[0].log(), bar_);
+        summary.resize(
+            std::min(summary.size(), static_cast<size_t>(std::max(0, LINES - kLeastChart))));
+        int row = 1;
+        for (const std::string& line : summary) put(row++, 0, COLS, line);
+        put(row, 0, COLS, observations, A_BOLD);
         const int left = std::min(static_cast<int>(observations.size()), COLS);
-        put(2, left, COLS - left, waits_for_.empty() ? counts : "waiting for " + waits_for_, A_DIM);
+        put(row, left, COLS - left, waits_for_.empty() ? counts : "waiting for " + waits_for_,
+            A_DIM);
+        top_ = row + 2;
     }
 
     void draw_list(int width) {
-        const int rows = LINES - 5, index = static_cast<int>(chosen_index());
+        const int rows = LINES - top_ - 1, index = static_cast<int>(chosen_index());
         const int first =
             std::clamp(index - rows / 2, 0, std::max(0, static_cast<int>(names_.size()) - rows));
         for (int row = 0; row < rows && first + row < static_cast<int>(names_.size()); ++row) {
@@ -361,14 +367,15 @@ class Watch {
                     last = number_text(m->points.back().value);
             const attr_t look = first + row == index ? A_REVERSE : A_NORMAL;
             const agents::PlainMetric* const plain = agents::find_plain_metric(name);
-            put(4 + row, 0, width - 2, fmt::format("{:<{}}", " ", width - 2), look);
-            put(4 + row, 1, width - 13, plain == nullptr ? name : std::string(plain->words), look);
-            put(4 + row, width - 11, 9, fmt::format("{:>9}", last), look);
+            put(top_ + row, 0, width - 2, fmt::format("{:<{}}", " ", width - 2), look);
+            put(top_ + row, 1, width - 13, plain == nullptr ? name : std::string(plain->words),
+                look);
+            put(top_ + row, width - 11, 9, fmt::format("{:>9}", last), look);
         }
     }
 
     void draw_chart(int left) {
-        const int top = 4, rows = LINES - 7, columns = COLS - left - kLabelWidth - 1;
+        const int top = top_, rows = LINES - top - 3, columns = COLS - left - kLabelWidth - 1;
         Dots dots(rows, columns);
         const Chart chart = make_chart(files_, chosen_,
                                        {.window = window(),
@@ -383,7 +390,7 @@ class Watch {
         if (chart.y.is_log) title += "  (log)";
         if (is_smooth_) title += "  (smooth)";
         if (back_ > 0) title += "  (history)";
-        put(3, plot, columns, title, A_BOLD);
+        put(top - 1, plot, columns, title, A_BOLD);
         if (chart.is_empty()) {
             put(top + rows / 2, plot, columns,
                 names_.empty() ? "no metrics yet" : "no numbers here");
@@ -437,6 +444,7 @@ class Watch {
     std::optional<double> bar_;
     std::vector<std::string> names_;
     std::string chosen_, waits_for_, notice_;
+    int top_ = 0;                 // the first row below the head
     size_t zoom_ = 0, back_ = 0;  // zoom: halvings of the range; back: quarters of the window
     bool is_log_ = false, is_smooth_ = false, has_details_ = false;
 };

@@ -93,8 +93,8 @@ void print_tables(const std::vector<RunLogFile>& files, const Options& options) 
     for (const RunLogFile& file : files) {
         print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
               number_text(file.log().last_at()), file.log().unit());
-        if (const std::string summary = summary_text(file.log(), options.bar); !summary.empty())
-            print("  {}\n", summary);
+        for (const std::string& line : summary_lines(file.log(), options.bar))
+            print("  {}\n", line);
         for (const std::string& observation : file.log().observations())
             print("  {}\n", observation);
         print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first", "last",
@@ -130,9 +130,12 @@ Status write_pictures(const std::vector<RunLogFile>& files, const Options& optio
     for (const RunLogFile& file : files) {
         const std::string name = path_of(file.path()).filename().string();
         title += (title.empty() ? "" : ", ") + name;
-        const std::string summary = summary_text(file.log(), options.bar);
-        subtitle += (subtitle.empty() ? "" : " | ") + summary + (summary.empty() ? "" : "   ") +
-                    (file.log().program().empty() ? "" : file.log().program() + ": ") +
+        if (files.size() == 1)
+            for (const std::string& line : summary_lines(file.log(), options.bar))
+                subtitle += line + "\n";
+        else if (!subtitle.empty())
+            subtitle += " | ";
+        subtitle += (file.log().program().empty() ? "" : file.log().program() + ": ") +
                     counts_text(file) + ", by " + file.log().unit();
         if (!file.log().observations().empty()) subtitle += "; " + observations_text(file.log());
     }
