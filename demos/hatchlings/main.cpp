@@ -273,6 +273,8 @@ void Game::draw_seen(const Layout& layout, VkExtent2D extent) {
     const std::span<const float> expected = play_->insight().expectations();
     if (selected_ < expected.size()) place.value = expected[selected_];
     view_->draw(*ImGui::GetBackgroundDrawList(), *agent, place);
+    // Beside the panel, whose place this is.
+    ImGui::SetNextWindowPos({shows_panel_ ? 440.0f : 60.0f, 60}, ImGuiCond_FirstUseEver);
     view_->draw_table("what it sees", *agent, place.value);
 }
 

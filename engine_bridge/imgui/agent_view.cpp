@@ -242,8 +242,6 @@ void AgentView::draw(ImDrawList& list, hearth_agent agent, const AgentViewPlace&
 
 void AgentView::draw_table(const char* title, hearth_agent agent,
                            std::optional<float> value) const {
-    // Clear of the panel, which ImGui puts at the upper left.
-    ImGui::SetNextWindowPos({440, 60}, ImGuiCond_FirstUseEver);
     ImGui::SetNextWindowSize({26 * ImGui::GetFontSize(), 0});  // as high as its content
     if (ImGui::Begin(title)) {
         const float* const observation = hearth_agents_observation(agents_, agent);
