@@ -1,15 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The four parts of a brain, each an agent of the agents API with a learner of its own:
-//
-//     legs    PPO with demonstrations: how to get to where it wants to be
-//     will    TAMER: what to do, by how acts like this have felt and were judged
-//     heart   regression: how the next seconds will feel; the face shows it
-//     eyes    a small convolutional network: the words of what it looks at
+// The parts of a brain as programs that were cooked when the game was built (cook.cpp).
 
 #pragma once
 
+#include "brain_files.hpp"
 #include "ember/gaze.hpp"
 #include "ember/world.hpp"
 
@@ -22,15 +18,8 @@
 
 namespace hearth::ember {
 
-enum class Part : uint8_t { kLegs, kWill, kHeart, kEyes };
-constexpr size_t kPartCount = 4;
-constexpr std::array<const char*, kPartCount> kPartNames = {"legs", "will", "heart", "eyes"};
-
 /// Words of the eyes: none, then one for each kind of thing.
 constexpr size_t kWordCount = kThingCount + 1;
-
-/// The weights of all parts: what a creature is. Each is a brain file of Hearth.
-using BrainFiles = std::array<std::vector<std::byte>, kPartCount>;
 
 /// One part, ready for any number of creatures.
 struct PartProgram {

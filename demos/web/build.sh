@@ -23,7 +23,8 @@ flags=(--target=wasm32-wasi -msimd128 -O3 -I"$work" -I"$here/wasm")
 c_flags=("${flags[@]}" -std=c11 -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off)
 scenes=$here/../scenes
 cxx_flags=("${flags[@]}" -I"$here" -std=c++20 -fno-exceptions -fno-rtti -ffp-contract=off
-    -isystem "$work/glm_only" -I"$scenes" -I"$here/.." -I"$here/../ghost_lap")
+    -isystem "$work/glm_only" -I"$scenes" -I"$here/.." -I"$here/../ghost_lap" -I"$here/../ember"
+    -I"$here/../../sdk/include")
 link=(--target=wasm32-wasi -mexec-model=reactor -Wl,--strip-all -Wl,-z,stack-size=1048576)
 
 # module NAME SOURCE...: one .wasm file of C and C++.
@@ -49,6 +50,7 @@ module doodles "$here/wasm/doodles_page.cpp" "$here/doodles.cpp" "$work/doodles.
 "$bin/web_doodles" "$out/doodles.brain"
 module digits "$here/wasm/digits_page.c" "$work/digits.c"
 module ghost "$here/wasm/ghost_page.cpp" "$work/ghost.c" "$scenes"/ghost_lap/{car,driver,lap,observation,race,racer,track}.cpp
+module ember "$here/wasm/ember_page.cpp" "$here/../ember"/{deeds,kept}.cpp "$scenes/ember/world.cpp"
 "$bin/web_digits" train "$digits" "$out/digits.brain" "$out/digits.bin"
 rm -f "$out"/pictures.*
 if [ -f "$squeezenet" ]; then

@@ -16,6 +16,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ import threading
 import time
 import unittest
 import urllib.request
+import zlib
 
 PAGE = pathlib.Path(sys.argv[1]).resolve()
 BIN = pathlib.Path(sys.argv[2]).resolve()
@@ -199,12 +201,12 @@ class WebPage(unittest.TestCase):
     def setUp(self):
         self.browser.ask("POST", "/url", {"url": f"http://127.0.0.1:{self.server.server_port}/index.html"})
         for _ in range(200):
-            states = self.browser.run("return ['digits', 'doodles', 'ghost', 'pictures']"
+            states = self.browser.run("return ['digits', 'doodles', 'ember', 'ghost', 'pictures']"
                                       ".map((id) => document.getElementById(id).dataset.state)")
             if all(states):
                 break
             time.sleep(0.05)
-        self.assertEqual(states[:3], ["ready", "ready", "ready"],
+        self.assertEqual(states[:4], ["ready"] * 4,
                          self.browser.text("#digits-message") + self.browser.text("#doodles-message"))
 
     def wait_for(self, selector, pattern, seconds=60):
@@ -360,6 +362,48 @@ class WebPage(unittest.TestCase):
             self.browser.give_file("#digits-load", path)
             self.wait_for("#digits-message", f"^{name}.brain was not loaded: .*({sentence})")
             self.assertEqual(self.brain(), brain)
+
+    def card(self):
+        """A card as the game writes it: a picture with a creature that has lived for a minute in a chunk of its own."""
+        if not (BIN / "ember").exists():
+            self.skipTest("the game is not built: ./dev web test builds it")
+        nest = self.work / "nest"
+        if not (nest / "Ash.ember").exists():
+            subprocess.run([BIN / "ember", "--headless", "--turbo", "--frames", "3600", "--draw-every", "100000",
+                            "--name", "Ash", "--nest", nest, "--screenshots", self.work / "ember"],
+                           stdout=subprocess.DEVNULL, check=True)
+        creature = (nest / "Ash.ember").read_bytes()
+        picture = (self.work / "ember" / "1_hatched.png").read_bytes()
+        chunk = b"emBr" + creature
+        end = picture.rindex(b"IEND") - 4
+        return (picture[:end] + struct.pack(">I", len(creature)) + chunk + struct.pack(">I", zlib.crc32(chunk)) +
+                picture[end:]), picture
+
+    def test_a_creature_of_the_game_is_met_by_its_card(self):
+        card, picture = self.card()
+        path = self.work / "ash.png"
+        path.write_bytes(card)
+        self.browser.give_file("#ember-load", path)
+        self.wait_for("#ember-message", "^Drop this card onto the game")
+        self.assertEqual(self.browser.text("#ember-answer"), "Ash")
+        self.assertEqual(self.browser.text("#ember-age"), "1 min")
+        self.assertEqual(self.browser.text("#ember-days"), "1")
+        goals = self.browser.text("#ember-goals").splitlines()
+        self.assertEqual(len(goals), 11)
+        self.assertRegex(self.browser.text("#ember-brain"), "^8[0-9] kB$")
+        time.sleep(0.3)  # the picture
+        self.browser.picture_of("#ember", self.pictures / "ember.png")
+        damaged = bytearray(card)
+        damaged[card.index(b"emBr") + 20_000] ^= 4
+        for name, content, sentence in (("damaged", bytes(damaged), "a checksum does not match"),
+                                        ("cut", card[:-20_000], "cut off"),
+                                        ("plain", picture, "no creature in this picture"),
+                                        ("text", b"no picture", "no PNG")):
+            path = self.work / f"{name}.png"
+            path.write_bytes(content)
+            self.browser.give_file("#ember-load", path)
+            self.wait_for("#ember-message", f"^Nobody is met: .*{sentence}")
+        self.assertEqual(self.browser.text("#ember-answer"), "Ash")
 
     def test_the_ghost_learns_to_drive_in_the_page(self):
         self.browser.run("document.getElementById('ghost').scrollIntoView()")

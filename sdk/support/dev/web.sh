@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 need "${build_packages[@]}" "${web_packages[@]}" ${mode:+"${web_test_packages[@]}" "${run_packages[@]}"}
-build release cook_web web_digits web_doodles hearth
+build release cook_web web_digits web_doodles hearth ${mode:+ember}
 "$root/demos/web/build.sh" "$root/build/release/bin" "$root/out/web" "$squeezenet" "$digits"
 say "the page is in $root/out/web; for example: python3 -m http.server --directory out/web"
 [ -z "$mode" ] || HEARTH_TEST_EVERY=1 \
