@@ -15,7 +15,6 @@
 #include "ears.hpp"
 #include "hands.hpp"
 #include "hood.hpp"
-#include "host/audio.hpp"
 #include "host/game.hpp"
 #include "host/guest.hpp"
 #include "keep.hpp"
@@ -138,7 +137,6 @@ class Game final : public demo::Game {
     void draw_goals();
     void write(ImFont* font, ImVec2 at, float wide, std::string_view text, bool has_plate) const;
     void open_audio();
-    void play(const std::vector<Note>& notes);
     void listen(const Gesture& gesture);
     void tell(std::string news);
     void cheer();
@@ -171,9 +169,9 @@ class Game final : public demo::Game {
     float news_seconds_ = 0, scale_ = 0;
     std::array<bool, kGoalCount> reached_{};
 
-    Mixer mixer_;
     Ears ears_;
-    std::unique_ptr<demo::Audio> audio_;  ///< after what it plays
+    AirSound air_;
+    demo::Sound sound_{[this](double seconds) { return air_.sample(seconds); }};
     uint64_t frames_ = 0;
     float camera_ = 0, mood_ = 0, voice_ = 0;
     std::optional<Thing> word_;
@@ -223,7 +221,7 @@ Status Game::open_nest() {
 
 Status Game::finish() {
     const Status waited = host_->loop().wait();
-    audio_.reset();
+    sound_.close();
     const Status left = leave();
     return waited.ok() ? left : waited;
 }
@@ -409,8 +407,7 @@ void Game::surprise() {
 }
 
 void Game::apply_settings(bool is_changed) {
-    const auto set = [&] { mixer_.set_volume(settings_.volume); };
-    audio_ ? audio_->change(set) : set();
+    sound_.set_volume(settings_.volume);
     if (life_) life_->set_budget(budget_us());
     if (!is_changed) {
         if (settings_.is_full_screen) host_->set_full_screen(true);
@@ -580,26 +577,17 @@ Status Game::frame() {
 /// Without an audio device the game is silent, and says so once.
 void Game::open_audio() {
     if (is_headless()) return;
-    auto audio = demo::Audio::open(kSampleRate,
-                                   [this](std::span<float> samples) { mixer_.render(samples); });
-    if (audio.ok())
-        audio_ = std::move(audio).value();
-    else
-        fmt::print(stderr, "ember: {}: {}\n", audio.status().message(), texts::kNoSound);
-}
-
-void Game::play(const std::vector<Note>& notes) {
-    if (audio_ && !notes.empty()) audio_->change([&] { mixer_.play(notes); });
+    const Status opened = sound_.open();
+    if (!opened.ok()) fmt::print(stderr, "ember: {}: {}\n", opened.message(), texts::kNoSound);
 }
 
 void Game::listen(const Gesture& gesture) {
-    if (!audio_) return;
-    play(ears_.hear({.world = life_->world(),
-                     .seed = seed_,
-                     .mood = mood_,
-                     .voice = gesture.voice,
-                     .word = word_}));
-    audio_->change([&] { mixer_.set(air_at(life_->world(), camera_)); });
+    sound_.play(ears_.hear({.world = life_->world(),
+                            .seed = seed_,
+                            .mood = mood_,
+                            .voice = gesture.voice,
+                            .word = word_}));
+    sound_.change([&] { air_.set(air_at(life_->world(), camera_)); });
 }
 
 /// The word for what it looks at; none before it was taught one.
@@ -620,7 +608,7 @@ void Game::cheer() {
         if (reached_[i] || !is_done(static_cast<Goal>(i), life_->deeds())) continue;
         reached_[i] = true;
         tell(std::string(texts::kReached) + std::string(texts::kGoals[i]));
-        play(hour_notes(true));
+        sound_.play(hour_notes(true));
     }
 }
 
@@ -657,7 +645,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     if (answer.has_new_settings) apply_settings(true);
     if (answer.order != Order::kNone) {
         order_ = answer;
-        play(button_note());
+        sound_.play(button_note());
         order_waits_ = 1;
         if (answer.order == Order::kHatch || answer.order == Order::kWake)
             menu_.message = texts::kHatching, order_waits_ = 3;

@@ -7,36 +7,14 @@
 #pragma once
 
 #include "ember/things.hpp"
+#include "host/synth.hpp"
 
-#include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace hearth::ember {
 
-constexpr int kSampleRate = 22050;
-
-enum class Timbre : uint8_t {
-    kVoice,  ///< harmonics shaped by a vowel
-    kChime,  ///< inharmonic partials that decay
-    kThud,   ///< a low sine that falls
-    kRustle  ///< noise around the pitch
-};
-
-/// One note. It begins and ends at zero, without clicks.
-struct Note {
-    Timbre timbre = Timbre::kChime;
-    float delay = 0;  ///< seconds until it begins
-    float seconds = 0.2f;
-    float hertz = 440;
-    float glide = 1;  ///< pitch at the end, relative to the beginning
-    float loudness = 0.3f;
-    float vowel = 0;  ///< of voices: 0 as in "oo", 0.5 as in "ah", 1 as in "ee"
-};
-
-/// The note's sample `seconds` after its beginning: within -1 and 1, and 0 outside of it.
-float sample_of(const Note& note, double seconds);
+using demo::Note;
 
 /// Sounds that never end. All from 0 to 1.
 struct Air {
@@ -61,30 +39,15 @@ std::vector<Note> hour_notes(bool is_dawn);
 /// A button of the menu.
 std::vector<Note> button_note();
 
-/// Mixes notes and air. Threads: one at a time.
-class Mixer {
+/// The air as it is heard: changes take a tenth of a second, without a click.
+class AirSound {
   public:
-    static constexpr size_t kMostNotes = 48;
-
-    /// Of more than kMostNotes the newest are not played.
-    void play(std::span<const Note> notes);
-    /// Takes effect within a tenth of a second, without a click.
     void set(const Air& air) { air_ = air; }
-    /// volume: 0 to 1.
-    void set_volume(float volume) { volume_ = volume; }
-    /// Writes the next samples, mono, within -1 and 1.
-    void render(std::span<float> samples);
-    size_t playing() const { return notes_.size(); }
+    /// The next sample, for a mixer.
+    float sample(double seconds);
 
   private:
-    struct Playing {
-        Note note;
-        uint64_t begins = 0;  ///< sample
-    };
-    std::vector<Playing> notes_;
-    uint64_t sample_ = 0;
     Air air_, heard_;
-    float volume_ = 1, heard_volume_ = 1;
 };
 
 }  // namespace hearth::ember

@@ -12,6 +12,7 @@
 #include "cars.hpp"
 #include "ghost_lap/input_script.hpp"
 #include "host/game.hpp"
+#include "host/synth.hpp"
 #include "hud.hpp"
 #include "person.hpp"
 #include "play.hpp"
@@ -23,6 +24,7 @@
 #include <programs/streams.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -66,6 +68,30 @@ const demo::GameInfo kInfo = {
     .other_pictures = kOtherPictures,
 };
 
+/// Sound of an engine and of wheels on gravel; it follows the car without a click.
+class Engine {
+  public:
+    void set(float speed, float throttle, bool is_on_track) {
+        speed_ = speed, throttle_ = throttle, gravel_ = is_on_track ? 0.0f : speed / kTopSpeed;
+    }
+    float sample(double seconds) {
+        demo::follow(heard_throttle_, throttle_);
+        demo::follow(heard_gravel_, gravel_);
+        heard_speed_ += 0.0005f * (speed_ - heard_speed_);
+        turns_ += (40.0 + 5.0 * double{heard_speed_}) / demo::kSampleRate;
+        float sum = 0;
+        for (int harmonic = 1; harmonic <= 5; ++harmonic)
+            sum += demo::sine(turns_ * harmonic) / static_cast<float>(harmonic);
+        return (0.02f + 0.05f * heard_throttle_) * sum +
+               0.2f * heard_gravel_ * demo::noise(seconds, 2500);
+    }
+
+  private:
+    float speed_ = 0, throttle_ = 0, gravel_ = 0;
+    float heard_speed_ = 0, heard_throttle_ = 0, heard_gravel_ = 0;
+    double turns_ = 0;
+};
+
 class Game final : public demo::Game {
   public:
     static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
@@ -84,6 +110,7 @@ class Game final : public demo::Game {
     Status think(const Frame& frame);
     Status draw(const Frame& frame, const Input& input);
     void drive(const Input& input);
+    void listen(Action action);
     Status handle_keys(const Input& input);
     void select_style(std::string_view name);
     void tell_laps();
@@ -120,6 +147,9 @@ class Game final : public demo::Game {
     size_t told_rival_laps_ = 0;
     bool is_close_up_ = false;
     uint64_t held_frames_ = 0;  // since the person took over the ghost
+    size_t heard_laps_ = 0;
+    Engine engine_;
+    demo::Sound sound_{[this](double seconds) { return engine_.sample(seconds); }};
 };
 
 Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
@@ -148,6 +178,9 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
             std::string("; networks on ") + self->host_->mind_device().properties().deviceName;
     self->result_.presenter = self->host_->presenter().name();
     self->result_.program = self->play_->mind().summary();
+    if (!self->is_headless())
+        if (const Status opened = self->sound_.open(); !opened.ok())
+            std::fprintf(stderr, "ghost_lap: %s: no sound\n", opened.message().c_str());
     return std::unique_ptr<demo::Game>(std::move(self));
 }
 
@@ -326,6 +359,17 @@ Status Game::draw(const Frame& frame, const Input& input) {
     return capture(frame, input);
 }
 
+/// The engine of the car that is driven, gravel, and a chime for each lap.
+void Game::listen(Action action) {
+    const Racer& racer = race().driven(race().seat());
+    sound_.change([&] {
+        engine_.set(racer.car().speed, std::max(action.throttle, 0.0f), racer.is_on_track());
+    });
+    const size_t laps = race().player().laps().size();
+    if (std::exchange(heard_laps_, laps) == laps) return;
+    sound_.play(demo::chimes(std::array{659.0f, 784.0f, 988.0f}, 0.08f, 0.6f, 0.2f));
+}
+
 void Game::drive(const Input& input) {
     if (person_) person_->set_input(input);
     const uint64_t frame = race().frame();
@@ -337,6 +381,7 @@ void Game::drive(const Input& input) {
          entries.back().action.throttle != action.throttle || entries.back().seat != seat))
         entries.push_back({frame, action, seat});
     hud_.player_action = action;
+    listen(action);
     held_frames_ = seat == Seat::kGhost ? held_frames_ + 1 : 0;
     if (seat == Seat::kOwnCar) {
         marks_.add(race().player(), action, race().frame());

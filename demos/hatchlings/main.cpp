@@ -10,6 +10,7 @@
 
 #include "host/cost.hpp"
 #include "host/game.hpp"
+#include "host/synth.hpp"
 #include "hud.hpp"
 #include "picture.hpp"
 #include "play.hpp"
@@ -136,6 +137,7 @@ class Game final : public demo::Game {
     Status toggle_then();
     void pick(const Input& input);
     void step();
+    void listen();
     void log_bar();
     void save(std::vector<std::byte> game);
     void take_times();
@@ -154,6 +156,11 @@ class Game final : public demo::Game {
     demo::Backdrop backdrop_;
     std::unique_ptr<Picture> picture_;
     Sparks sparks_;
+    /// The fire crackles.
+    demo::Sound sound_{[](double seconds) {
+        const float spark = std::max(demo::noise(seconds, 30) - 0.6f, 0.0f);
+        return 0.02f * demo::noise(seconds, 700) + 0.25f * spark * demo::noise(seconds, 5000);
+    }};
     HudState hud_;
     /// What the selected hatchling sees, toggled with E.
     std::unique_ptr<bridge::AgentView> view_;
@@ -212,6 +219,9 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     self->make_panel();
     self->hud_.budget_us = used.budget_us < kNoLimit ? used.budget_us : HUGE_VAL;
     self->hud_.has_keys = !self->is_headless();
+    if (!self->is_headless())
+        if (const Status opened = self->sound_.open(); !opened.ok())
+            fmt::print(stderr, "hatchlings: {}: no sound\n", opened.message());
     return std::unique_ptr<demo::Game>(std::move(self));
 }
 
@@ -371,10 +381,27 @@ std::string Game::costs() const {
     return text;
 }
 
+/// An ember chimes, by who eats it; frost rustles.
+void Game::listen() {
+    constexpr float kScale[] = {1.0f, 1.125f, 1.25f, 1.5f, 1.6667f};
+    std::vector<demo::Note> notes;
+    for (const Event& event : play_->world().events()) {
+        const uint32_t who = event.hatchling;
+        const float hertz = (who / 5 % 2 == 0 ? 523.0f : 1046.0f) * kScale[who % 5];
+        if (event.kind == Event::Kind::kEmber)
+            notes.push_back({demo::Timbre::kChime, 0, 0.5f, hertz, 1, 0.12f});
+        else
+            notes.push_back({demo::Timbre::kRustle, 0, 0.25f, 2600, 1, 0.16f});
+        if (notes.size() == 3) break;
+    }
+    sound_.play(notes);
+}
+
 void Game::step() {
     const bool is_bar = play_->step();
     if (then_) (void)then_->step();
     sparks_.add(play_->world());
+    listen();
     if (is_bar) {
         log_bar();
         if (!options_.save.empty()) play_->save();

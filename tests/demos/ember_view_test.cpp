@@ -25,6 +25,8 @@
 namespace hearth::ember {
 namespace {
 
+using demo::kSampleRate, demo::Mixer, demo::Timbre;
+
 // --- Texts ---------------------------------------------------------------------------------------
 
 std::string source(const std::string& name) {
@@ -346,9 +348,12 @@ TEST(EmberSounds, TheAirIsFiniteSoftAndDiffersByHourAndPlace) {
 }
 
 TEST(EmberSounds, EqualInputsSoundEqually) {
-    Mixer a, b;
+    AirSound airs[2];
+    Mixer a([&](double seconds) { return airs[0].sample(seconds); });
+    Mixer b([&](double seconds) { return airs[1].sample(seconds); });
     std::vector<float> one(5000), two(5000);
-    for (Mixer* mixer : {&a, &b}) mixer->play(song_of(3, 0)), mixer->set({0.5f, 1, 1});
+    for (Mixer* mixer : {&a, &b}) mixer->play(song_of(3, 0));
+    for (AirSound& air : airs) air.set({0.5f, 1, 1});
     a.render(one);
     b.render(std::span(two).first(1234));  // in pieces as a device asks for them
     b.render(std::span(two).subspan(1234));
