@@ -17,6 +17,11 @@ namespace fs = std::filesystem;
 constexpr uint64_t kMostFileBytes = 8 << 20;
 constexpr std::string_view kEnding = ".ember";
 
+Result<Kept> read(const std::string& path) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path, kMostFileBytes));
+    return decode_kept(bytes);
+}
+
 }  // namespace
 
 Result<Nest> Nest::open(std::string folder) {
@@ -61,16 +66,18 @@ Status Nest::save(const std::string& name, std::span<const std::byte> bytes, int
 
 Result<Kept> Nest::load(const std::string& name) const {
     HEARTH_TRY(check_name(name));
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
-                  read_whole_file(path_of(name), kMostFileBytes));
-    return decode_kept(bytes);
+    Result<Kept> kept = read(path_of(name));
+    // Not for a file of a later version of the game, which the next save would replace.
+    if (kept.ok() || kept.status().code() != StatusCode::kCorruptData) return kept;
+    const std::vector<int64_t> days = versions(name);
+    for (size_t i = days.size(); i-- > 0;)
+        if (Result<Kept> earlier = read(path_of(name, days[i])); earlier.ok()) return earlier;
+    return kept;
 }
 
 Result<Kept> Nest::load_version(const std::string& name, int64_t day) const {
     HEARTH_TRY(check_name(name));
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
-                  read_whole_file(path_of(name, day), kMostFileBytes));
-    return decode_kept(bytes);
+    return read(path_of(name, day));
 }
 
 std::vector<std::string> Nest::names() const {

@@ -39,6 +39,7 @@ class Nest {
     Status save(const Kept& kept, int64_t day) const;
     /// As above, for bytes of encode().
     Status save(const std::string& name, std::span<const std::byte> bytes, int64_t day) const;
+    /// Reads a creature; if its file is damaged, its newest version that is not.
     /// Errors: those of read_whole_file() and decode_kept().
     Result<Kept> load(const std::string& name) const;
     /// Reads the version that was kept on a day.

@@ -181,6 +181,26 @@ TEST_F(EmberKeep, TheLongestNameGetsANumberToo) {
     EXPECT_EQ(nest.free_name(kept.name), "Abcdefghijklmnopqrstu 2");
 }
 
+TEST_F(EmberKeep, ADamagedFileGivesWayToItsNewestVersion) {
+    const Nest nest = this->nest();
+    for (int64_t day = 1; day <= 3; ++day)
+        ASSERT_TRUE(nest.save(example(static_cast<uint64_t>(day)), day).ok());
+    const auto write = [&](std::vector<std::byte> bytes) {
+        return write_file_atomically(nest.path_of("Ash"), std::span<const std::byte>(bytes)).ok();
+    };
+    std::vector<std::byte> bytes = encode(example(3));
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    ASSERT_TRUE(write(bytes));
+    const auto kept = nest.load("Ash");
+    ASSERT_TRUE(kept.ok()) << kept.status().message();
+    EXPECT_EQ(kept->world.frame, 2u) << "as the third day began";
+    // A later version of the game has kept it: an earlier one must not replace that.
+    bytes = encode(example(3));
+    bytes[4] = std::byte{99};
+    ASSERT_TRUE(write(bytes));
+    EXPECT_EQ(nest.load("Ash").status().code(), StatusCode::kUnsupported);
+}
+
 TEST_F(EmberKeep, ACardIsAdoptedUnderAFreeName) {
     const Nest nest = this->nest();
     const std::string path = (folder_ / "card.png").string();
