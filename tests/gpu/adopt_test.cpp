@@ -304,6 +304,9 @@ TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
                   HEARTH_OK);
         EXPECT_EQ(hearth_get_enabled_features(&chain, nullptr), feature)
             << hearth_feature_name(feature);
+        const bool is_of_1_0 = (HEARTH_FEATURES_OF_VULKAN_1_0 & feature) != 0;
+        EXPECT_EQ(hearth_get_enabled_features(nullptr, &chain.features) == feature, is_of_1_0)
+            << hearth_feature_name(feature);
     }
     // Gathered structs, one that Hearth does not know between them, and the list of Vulkan 1.0
     // beside the chain.

@@ -1867,7 +1867,8 @@ namespace Hearth.Native
         /// </summary>
         public ulong view;
         /// <summary>
-        /// VkImageAspectFlags of the view
+        /// VkImageAspectFlags of the image: all of its aspects, although the view has one of them.
+        /// Read by HEARTH_BARRIERS_AUTOMATIC.
         /// </summary>
         public uint aspect;
         public uint mip_level;
@@ -2609,6 +2610,17 @@ namespace Hearth.Native
         /// </summary>
         public const ulong HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT = 524288;
         /// <summary>
+        /// Lets image converters write every format that the device stores; without it, those that
+        /// "Images" lists.
+        /// </summary>
+        public const ulong HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT = 1048576;
+        /// <summary>
+        /// The features that are in VkPhysicalDeviceFeatures, for applications that pass it as
+        /// pEnabledFeatures: shaderInt16, shaderInt64, robustBufferAccess and
+        /// shaderStorageImageWriteWithoutFormat.
+        /// </summary>
+        public const ulong HEARTH_FEATURES_OF_VULKAN_1_0 = 1065008;
+        /// <summary>
         /// As completed_frame_number of hearth_begin_frame: use the value of
         /// hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
         /// frame number.
@@ -2634,7 +2646,7 @@ namespace Hearth.Native
         /// HEARTH_MAKE_VERSION of these, without it: generators of bindings evaluate no macro functions.
         /// </summary>
         public const uint HEARTH_VERSION = 8192;
-        public const int HEARTH_FEATURE_COUNT = 20;
+        public const int HEARTH_FEATURE_COUNT = 21;
         public const int HEARTH_MAX_EXTENSIONS = 16;
         public const int HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES = 4;
         /// <summary>
@@ -2820,9 +2832,9 @@ namespace Hearth.Native
         ///         placed in `storage` and inserted behind the first.  NULL: no struct exists yet; storage
         ///         then begins with the first of a chain of the structs that are needed, to pass as pNext
         ///         or to chain one by one.
-        ///         shaderInt16, shaderInt64 and robustBufferAccess are in a VkPhysicalDeviceFeatures2,
-        ///         which excludes pEnabledFeatures: applications that pass pEnabledFeatures set these
-        ///         three there, and leave their bits out of `features`.
+        ///         HEARTH_FEATURES_OF_VULKAN_1_0 are in a VkPhysicalDeviceFeatures2, which excludes
+        ///         pEnabledFeatures: applications that pass pEnabledFeatures set these there, and leave
+        ///         their bits out of `features`.
         /// storage  8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
         ///         NULL, nothing is changed and *storage_bytes is set to a sufficient size; 0: no struct
         ///         is missing.
@@ -3325,7 +3337,8 @@ namespace Hearth.Native
 
         /// <summary>
         /// Creates the pipeline, on the calling thread, and a descriptor set per recording in flight.
-        /// Errors: HEARTH_ERROR_UNSUPPORTED for other formats; HEARTH_ERROR_OUT_OF_RANGE; driver errors.
+        /// Errors: HEARTH_ERROR_UNSUPPORTED for formats that the kernels or the device cannot convert;
+        /// HEARTH_ERROR_OUT_OF_RANGE; driver errors.
         /// hearth_context_error gives details.  Threads: externally synchronized on `context`.
         /// </summary>
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)]

@@ -230,7 +230,17 @@ static const hearth_features HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY = UINT64_
 /* shaderMixedFloatDotProductFloat16AccFloat32 of VK_VALVE_shader_mixed_float_dot_product: products of
  * f16, summed in f32, two at a time where there are no cooperative matrices. */
 static const hearth_features HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT = UINT64_C(1) << 19;
-#define HEARTH_FEATURE_COUNT 20
+/* Lets image converters write every format that the device stores; without it, those that
+ * "Images" lists. */
+static const hearth_features HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT = UINT64_C(1)
+                                                                                        << 20;
+#define HEARTH_FEATURE_COUNT 21
+
+/* The features that are in VkPhysicalDeviceFeatures, for applications that pass it as
+ * pEnabledFeatures: shaderInt16, shaderInt64, robustBufferAccess and
+ * shaderStorageImageWriteWithoutFormat. */
+static const hearth_features HEARTH_FEATURES_OF_VULKAN_1_0 =
+    UINT64_C(1) << 4 | UINT64_C(1) << 5 | UINT64_C(1) << 14 | UINT64_C(1) << 20;
 
 /* Vulkan's name of a single feature bit, such as "bufferDeviceAddress"; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -291,9 +301,9 @@ hearth_get_device_requirements(const hearth_device_requirements_info* query,
  *          placed in `storage` and inserted behind the first.  NULL: no struct exists yet; storage
  *          then begins with the first of a chain of the structs that are needed, to pass as pNext
  *          or to chain one by one.
- *          shaderInt16, shaderInt64 and robustBufferAccess are in a VkPhysicalDeviceFeatures2,
- *          which excludes pEnabledFeatures: applications that pass pEnabledFeatures set these
- *          three there, and leave their bits out of `features`.
+ *          HEARTH_FEATURES_OF_VULKAN_1_0 are in a VkPhysicalDeviceFeatures2, which excludes
+ *          pEnabledFeatures: applications that pass pEnabledFeatures set these there, and leave
+ *          their bits out of `features`.
  * storage  8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
  *          NULL, nothing is changed and *storage_bytes is set to a sufficient size; 0: no struct
  *          is missing.
@@ -1585,13 +1595,18 @@ hearth_session_dump(hearth_session* session, const hearth_session_dump_info* inf
  * A converter allocates no device memory; the buffers and images belong to the application.  The
  * element type is f32.
  *
- *   reading   Images with SAMPLED usage of any color format (up to 32 bits per component), depth,
- *             stencil or BC format; integers become floats of the same value.  Formats are decoded:
- *             UNORM to 0..1, SRGB to linear, and so on.
- *   writing   Images with STORAGE usage of R8G8B8A8_UNORM, R8G8B8A8_SNORM, R16G16B16A16_SFLOAT,
- *             R32_SFLOAT or R32G32B32A32_SFLOAT, which every device can write without further
- *             features.  Write an R8G8B8A8_SRGB image through an R8G8B8A8_UNORM view with
- *             HEARTH_CONVERSION_SRGB.
+ *   reading   Images with SAMPLED usage of each format that the device samples: color with up to
+ *             32 bits per component, depth, stencil, compressed; not those that need a sampler with
+ *             Y'CBCR conversion.  Formats are decoded: UNORM to 0..1, SRGB to linear, and so on;
+ *             integers become floats of the same value.  The stencil of a combined format is read
+ *             with a converter for S8_UINT.
+ *   writing   Images with STORAGE usage of each format that the device stores, such as B8G8R8A8 and
+ *             A2B10G10R10_UNORM of swapchains, with
+ *             HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT; without it, R8G8B8A8 (UNORM,
+ *             SNORM, UINT, SINT), R16G16B16A16, R32G32B32A32 and R32 (SFLOAT, UINT, SINT).
+ *             Integers are rounded to nearest and clamped to the component's range; NaN gives 0.
+ *             Few devices store sRGB: write those images through a view of the UNORM format of the
+ *             same bits (R8G8B8A8_UNORM for R8G8B8A8_SRGB), with HEARTH_CONVERSION_SRGB.
  *
  * Pixel i of n covers the interval [i / n, (i + 1) / n).  Resampling evaluates the source at the
  * center of the target pixel: nearest neighbor by default, bilinear with
@@ -1620,7 +1635,8 @@ typedef struct hearth_image_converter_create_info {
 } hearth_image_converter_create_info;
 
 /* Creates the pipeline, on the calling thread, and a descriptor set per recording in flight.
- * Errors: HEARTH_ERROR_UNSUPPORTED for other formats; HEARTH_ERROR_OUT_OF_RANGE; driver errors.
+ * Errors: HEARTH_ERROR_UNSUPPORTED for formats that the kernels or the device cannot convert;
+ * HEARTH_ERROR_OUT_OF_RANGE; driver errors.
  * hearth_context_error gives details.  Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_image_converter_create(
     hearth_context* context, const hearth_image_converter_create_info* info,
@@ -1656,7 +1672,9 @@ typedef struct hearth_image_conversion_info {
     VkCommandBuffer command_buffer;
     VkImage image;
     VkImageView view; /* 2D, a single level and layer; must live until the recording has executed */
-    uint32_t aspect;  /* VkImageAspectFlags of the view */
+    /* VkImageAspectFlags of the image: all of its aspects, although the view has one of them.
+     * Read by HEARTH_BARRIERS_AUTOMATIC. */
+    uint32_t aspect;
     uint32_t mip_level;
     uint32_t array_layer;
     uint32_t image_width; /* of that mip level */

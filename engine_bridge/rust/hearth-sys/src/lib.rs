@@ -85,6 +85,13 @@ pub const HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY: u64 = 0x40000;
 /// shaderMixedFloatDotProductFloat16AccFloat32 of VK_VALVE_shader_mixed_float_dot_product: products of
 /// f16, summed in f32, two at a time where there are no cooperative matrices.
 pub const HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT: u64 = 0x80000;
+/// Lets image converters write every format that the device stores; without it, those that
+/// "Images" lists.
+pub const HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT: u64 = 0x100000;
+/// The features that are in VkPhysicalDeviceFeatures, for applications that pass it as
+/// pEnabledFeatures: shaderInt16, shaderInt64, robustBufferAccess and
+/// shaderStorageImageWriteWithoutFormat.
+pub const HEARTH_FEATURES_OF_VULKAN_1_0: u64 = 0x104030;
 /// As completed_frame_number of hearth_begin_frame: use the value of
 /// hearth_context_create_info::timeline_semaphore, which each frame's submission signals with its
 /// frame number.
@@ -101,7 +108,7 @@ pub const HEARTH_VERSION_MINOR: i32 = 2;
 pub const HEARTH_VERSION_PATCH: i32 = 0;
 /// HEARTH_MAKE_VERSION of these, without it: generators of bindings evaluate no macro functions.
 pub const HEARTH_VERSION: u32 = 8192;
-pub const HEARTH_FEATURE_COUNT: i32 = 20;
+pub const HEARTH_FEATURE_COUNT: i32 = 21;
 pub const HEARTH_MAX_EXTENSIONS: i32 = 16;
 pub const HEARTH_MAX_WORKGROUP_SCOPE_GRANULARITIES: i32 = 4;
 /// VK_MAX_MEMORY_HEAPS
@@ -2132,7 +2139,8 @@ pub struct hearth_image_conversion_info {
     pub image: VkImage,
     /// 2D, a single level and layer; must live until the recording has executed
     pub view: VkImageView,
-    /// VkImageAspectFlags of the view
+    /// VkImageAspectFlags of the image: all of its aspects, although the view has one of them.
+    /// Read by HEARTH_BARRIERS_AUTOMATIC.
     pub aspect: u32,
     pub mip_level: u32,
     pub array_layer: u32,
@@ -2901,9 +2909,9 @@ extern "C" {
     /// placed in `storage` and inserted behind the first.  NULL: no struct exists yet; storage
     /// then begins with the first of a chain of the structs that are needed, to pass as pNext
     /// or to chain one by one.
-    /// shaderInt16, shaderInt64 and robustBufferAccess are in a VkPhysicalDeviceFeatures2,
-    /// which excludes pEnabledFeatures: applications that pass pEnabledFeatures set these
-    /// three there, and leave their bits out of `features`.
+    /// HEARTH_FEATURES_OF_VULKAN_1_0 are in a VkPhysicalDeviceFeatures2, which excludes
+    /// pEnabledFeatures: applications that pass pEnabledFeatures set these there, and leave
+    /// their bits out of `features`.
     /// storage  8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
     /// NULL, nothing is changed and *storage_bytes is set to a sufficient size; 0: no struct
     /// is missing.
@@ -3178,7 +3186,8 @@ extern "C" {
     /// Threads: externally synchronized on `session`.
     pub fn hearth_session_dump(session: *mut hearth_session, info: *const hearth_session_dump_info) -> hearth_result;
     /// Creates the pipeline, on the calling thread, and a descriptor set per recording in flight.
-    /// Errors: HEARTH_ERROR_UNSUPPORTED for other formats; HEARTH_ERROR_OUT_OF_RANGE; driver errors.
+    /// Errors: HEARTH_ERROR_UNSUPPORTED for formats that the kernels or the device cannot convert;
+    /// HEARTH_ERROR_OUT_OF_RANGE; driver errors.
     /// hearth_context_error gives details.  Threads: externally synchronized on `context`.
     pub fn hearth_image_converter_create(context: *mut hearth_context, info: *const hearth_image_converter_create_info, out: *mut *mut hearth_image_converter) -> hearth_result;
     /// May be called at any time before the context is destroyed: resources are freed by the

@@ -7,6 +7,8 @@
 
 #include "device/session/converter.hpp"
 
+#include "device/session/image_formats.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -22,8 +24,9 @@ struct Push {
     uint32_t extent[4];
     uint32_t swizzle[4];
     float scale[4], bias[4];
+    float least[4], most[4];  // of integer components
 };
-static_assert(sizeof(Push) == 80);
+static_assert(sizeof(Push) == 112);
 
 constexpr uint32_t kTile = 8;  // local size of both kernels, along both axes
 constexpr uint32_t kMostExtent = 1 << 15;
@@ -31,61 +34,36 @@ constexpr hearth_image_conversion_flags kKnownFlags =
     HEARTH_CONVERSION_CHANNELS_LAST | HEARTH_CONVERSION_FILTER_LINEAR | HEARTH_CONVERSION_FLIP_X |
     HEARTH_CONVERSION_FLIP_Y | HEARTH_CONVERSION_SRGB;
 
-/// Returns the kernel that reads images of this format: float, uint or int. Empty if unsupported.
-std::span<const uint32_t> reader_of(uint32_t format) {
-    const std::span<const uint32_t> real = kFloatImageToTensor, natural = kUintImageToTensor,
-                                    whole = kIntImageToTensor;
-    // VkFormat runs through UNORM, SNORM, USCALED, SSCALED, UINT, SINT and a seventh (SRGB for 8
-    // bits, SFLOAT for 16) per component layout; the packed 2_10_10_10 formats lack the seventh.
-    const auto in_runs = [&](uint32_t first, uint32_t length) {
-        const uint32_t kind = (format - first) % length;
-        return kind == 4 ? natural : kind == 5 ? whole : real;
-    };
-    const auto within = [&](VkFormat first, VkFormat last) {
-        return format >= static_cast<uint32_t>(first) && format <= static_cast<uint32_t>(last);
-    };
-    if (within(VK_FORMAT_R4G4_UNORM_PACK8, VK_FORMAT_A1R5G5B5_UNORM_PACK16)) return real;
-    if (within(VK_FORMAT_R8_UNORM, VK_FORMAT_A8B8G8R8_SRGB_PACK32))
-        return in_runs(VK_FORMAT_R8_UNORM, 7);
-    if (within(VK_FORMAT_A2R10G10B10_UNORM_PACK32, VK_FORMAT_A2B10G10R10_SINT_PACK32))
-        return in_runs(VK_FORMAT_A2R10G10B10_UNORM_PACK32, 6);
-    if (within(VK_FORMAT_R16_UNORM, VK_FORMAT_R16G16B16A16_SFLOAT))
-        return in_runs(VK_FORMAT_R16_UNORM, 7);
-    if (within(VK_FORMAT_R32_UINT, VK_FORMAT_R32G32B32A32_SFLOAT)) {
-        const uint32_t kind = (format - VK_FORMAT_R32_UINT) % 3;
-        return kind == 0 ? natural : kind == 1 ? whole : real;
+/// The kernel for each TexelType but kNone.
+struct Kernels {
+    std::span<const uint32_t> of_floats, of_uints, of_ints;
+
+    std::span<const uint32_t> of(TexelType type) const {
+        return type == TexelType::kUint ? of_uints : type == TexelType::kInt ? of_ints : of_floats;
     }
-    if (within(VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_D32_SFLOAT)) return real;
-    if (format == VK_FORMAT_S8_UINT) return natural;
-    if (within(VK_FORMAT_BC1_RGB_UNORM_BLOCK, VK_FORMAT_BC7_SRGB_BLOCK)) return real;
-    return {};
-}
-
-// SPIR-V image formats (3.11) that every device with storage images writes without further
-// features.
-struct StorageFormat {
-    VkFormat format;
-    uint32_t spirv;
 };
-constexpr StorageFormat kStorageFormats[] = {
-    {VK_FORMAT_R32G32B32A32_SFLOAT, 1}, {VK_FORMAT_R16G16B16A16_SFLOAT, 2},
-    {VK_FORMAT_R32_SFLOAT, 3},          {VK_FORMAT_R8G8B8A8_UNORM, 4},
-    {VK_FORMAT_R8G8B8A8_SNORM, 5},
-};
+const Kernels kReaders = {kFloatImageToTensor, kUintImageToTensor, kIntImageToTensor};
+const Kernels kWriters = {kTensorToFloatImage, kTensorToUintImage, kTensorToIntImage};
 
-constexpr size_t kWriterWords = std::size(kTensorToImage);
+constexpr size_t kMaxWriterWords = std::max(
+    {std::size(kTensorToFloatImage), std::size(kTensorToUintImage), std::size(kTensorToIntImage)});
 
-/// Writes the kernel for images of this format into `code`: the embedded kernel, with the format
-/// patched into its OpTypeImage. Returns false if the format is not writable.
-bool write_kernel(uint32_t format, uint32_t (&code)[kWriterWords]) {
-    const auto known = std::find_if(std::begin(kStorageFormats), std::end(kStorageFormats),
-                                    [&](const StorageFormat& f) { return f.format == format; });
-    if (known == std::end(kStorageFormats)) return false;
-    std::copy(std::begin(kTensorToImage), std::end(kTensorToImage), code);
+/// Copies a writer, which stores to images of any format, into `code`.  With a SPIR-V image format,
+/// the copy declares it in its OpTypeImage and needs no capability for formats that are not declared.
+std::span<const uint32_t> declare_format(std::span<const uint32_t> writer, uint32_t spirv_format,
+                                         uint32_t (&code)[kMaxWriterWords]) {
+    std::copy(writer.begin(), writer.end(), code);
+    if (spirv_format == 0) return {code, writer.size()};
     constexpr uint32_t kHeaderWords = 5, kOpTypeImage = 25, kFormatOperand = 8;
-    for (size_t at = kHeaderWords; at < kWriterWords; at += code[at] >> 16)
-        if ((code[at] & 0xffffu) == kOpTypeImage) code[at + kFormatOperand] = known->spirv;
-    return true;
+    constexpr uint32_t kOpCapability = 17, kShader = 1, kStorageImageWriteWithoutFormat = 56;
+    for (size_t at = kHeaderWords; at < writer.size(); at += code[at] >> 16) {
+        const uint32_t opcode = code[at] & 0xffffu;
+        if (opcode == kOpTypeImage) code[at + kFormatOperand] = spirv_format;
+        // Shader, which the kernel has declared already.
+        if (opcode == kOpCapability && code[at + 1] == kStorageImageWriteWithoutFormat)
+            code[at + 1] = kShader;
+    }
+    return {code, writer.size()};
 }
 
 unsigned long long wide(uint64_t value) {
@@ -136,24 +114,13 @@ hearth_result Converter::init(const hearth_image_converter_create_info& info) {
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
                     "converter: recordings_in_flight is %u, expected 1..%u",
                     info.recordings_in_flight, kMostRecordings);
-    uint32_t writer[kWriterWords];
-    std::span<const uint32_t> spirv = writer;
-    if (to_tensor()) {
-        spirv = reader_of(info.format);
-        if (spirv.empty())
-            return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "converter: images of VkFormat %u cannot be read; expected one of colour "
-                        "(components of up to 32 bits), depth, stencil or BC",
-                        info.format);
-    } else if (!write_kernel(info.format, writer)) {
-        return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "converter: images of VkFormat %u cannot be written; expected "
-                    "R8G8B8A8_UNORM (37), R8G8B8A8_SNORM (38), R16G16B16A16_SFLOAT (97), "
-                    "R32_SFLOAT (100) or R32G32B32A32_SFLOAT (109); write others of four 8-bit "
-                    "components through an R8G8B8A8_UNORM view, with swizzle for BGRA and "
-                    "HEARTH_CONVERSION_SRGB for SRGB",
-                    info.format);
-    }
+    format_ = static_cast<VkFormat>(info.format);
+    if (const hearth_result r = check_format(); r != HEARTH_OK) return r;
+    uint32_t code[kMaxWriterWords];
+    const TexelType type = texel_type(format_);
+    const std::span<const uint32_t> spirv =
+        to_tensor() ? kReaders.of(type)
+                    : declare_format(kWriters.of(type), basic_spirv_format(format_), code);
     if (const hearth_result r = create_layouts(); r != HEARTH_OK)
         return fail(r, "converter: cannot create its layouts");
     VkResult failure = VK_SUCCESS;
@@ -162,6 +129,48 @@ hearth_result Converter::init(const hearth_image_converter_create_info& info) {
                     static_cast<int>(failure));
     if (const hearth_result r = create_sets(info.recordings_in_flight); r != HEARTH_OK)
         return fail(r, "converter: cannot create %u descriptor sets", info.recordings_in_flight);
+    return HEARTH_OK;
+}
+
+hearth_result Converter::check_format() {
+    if (texel_type(format_) == TexelType::kNone)
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "converter: images of VkFormat %d cannot be converted; expected a format of "
+                    "color with components of up to 32 bits, depth, stencil, or a compressed one",
+                    format_);
+    const gpu::Device& device = context_->device();
+    const VkFormatFeatureFlags features = device.image_format_features(format_);
+    if (to_tensor()) {
+        // A view of the stencil of a combined format is read like S8_UINT.
+        if ((features & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT) != 0 || format_ == VK_FORMAT_S8_UINT)
+            return HEARTH_OK;
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "converter: the device cannot sample images of VkFormat %d; use a format with "
+                    "VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT",
+                    format_);
+    }
+    if ((features & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT) == 0) {
+        if (const VkFormat unorm = unorm_of_srgb(format_); unorm != VK_FORMAT_UNDEFINED)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "converter: the device cannot store to images of VkFormat %d, which is "
+                        "sRGB; write through a view of VkFormat %d, its UNORM twin, with "
+                        "HEARTH_CONVERSION_SRGB",
+                        format_, unorm);
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "converter: the device cannot store to images of VkFormat %d; use a format "
+                    "with VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT, or a view of one: "
+                    "R8G8B8A8_UNORM (37), with a swizzle, serves B8G8R8A8",
+                    format_);
+    }
+    if (basic_spirv_format(format_) == 0 &&
+        !device.has(HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT))
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "converter: to write images of VkFormat %d enable the feature "
+                    "shaderStorageImageWriteWithoutFormat when you create the device, and list it; "
+                    "without it, R8G8B8A8 (UNORM, SNORM, UINT, SINT), R16G16B16A16 and "
+                    "R32G32B32A32 (SFLOAT, UINT, SINT) and R32 (SFLOAT, UINT, SINT) can be "
+                    "written, and B8G8R8A8 through a view of R8G8B8A8_UNORM with a swizzle",
+                    format_);
     return HEARTH_OK;
 }
 
@@ -469,6 +478,11 @@ hearth_result Converter::record(const hearth_image_conversion_info& info) {
     std::copy(std::begin(info.swizzle), std::end(info.swizzle), push.swizzle);
     std::copy(std::begin(info.scale), std::end(info.scale), push.scale);
     std::copy(std::begin(info.bias), std::end(info.bias), push.bias);
+    for (uint32_t k = 0; k < 4; ++k) {
+        const IntegerRange range = integer_range(format_, k);
+        push.least[k] = range.least;
+        push.most[k] = range.most;
+    }
     vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
     vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &slot.set, 0,
                              nullptr);

@@ -45,6 +45,8 @@ class Converter : public HandleTag<0x48434e56> {
         uint64_t frame_number = 0;
     };
     hearth_result init(const hearth_image_converter_create_info& info);
+    /// Whether the kernels and the device can convert images of format_.
+    hearth_result check_format();
     hearth_result create_layouts();
     /// failure: receives the driver's result.
     hearth_result create_pipeline(std::span<const uint32_t> spirv, VkResult* failure);
@@ -63,6 +65,7 @@ class Converter : public HandleTag<0x48434e56> {
 
     Context* context_;
     hearth_image_conversion_direction direction_ = HEARTH_IMAGE_TO_TENSOR;
+    VkFormat format_ = VK_FORMAT_UNDEFINED;
     VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;

@@ -88,6 +88,12 @@ bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
            invocations <= uint64_t{size} * p.max_workgroup_subgroups;
 }
 
+VkFormatFeatureFlags Device::image_format_features(VkFormat format) const {
+    VkFormatProperties properties{};
+    get_format_properties_(physical_device_, format, &properties);
+    return properties.optimalTilingFeatures | properties.linearTilingFeatures;
+}
+
 namespace {
 
 std::span<const char* const> names(const char* const* list, uint32_t count) {
@@ -100,6 +106,7 @@ hearth_result Device::adopt(const hearth_context_create_info& info, Problems& pr
     // Each check runs as far as it can, so that all problems are reported together.
     check_handles(info, problems);
     handle_ = info.device;
+    physical_device_ = info.physical_device;
     pipeline_cache_ = info.pipeline_cache;
     features_ = info.features;
     binding_model_ = info.binding_model;
@@ -114,6 +121,7 @@ hearth_result Device::adopt(const hearth_context_create_info& info, Problems& pr
         vk = load_instance_functions(info.get_instance_proc_addr, info.instance, problems);
         has_functions = problems.count == before;
     }
+    get_format_properties_ = vk.GetPhysicalDeviceFormatProperties;
     const bool can_ask = has_functions && info.physical_device != VK_NULL_HANDLE;
     check_features(info, can_ask ? &vk : nullptr, problems);
     if (can_ask) check_queue(info, vk, problems);

@@ -45,6 +45,8 @@ class Device {
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
     uint32_t queue_family() const { return queue_family_; }
     uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
+    /// VkFormatFeatureFlags of images of `format`, with any tiling.
+    VkFormatFeatureFlags image_format_features(VkFormat format) const;
     VkSubgroupFeatureFlags subgroup_operations() const { return properties_.subgroup_operations; }
     /// True if workgroups of this many invocations can have subgroups of `size`, by default or on
     /// request.
@@ -80,6 +82,8 @@ class Device {
 
     DeviceFunctions vk_;
     VkDevice handle_ = VK_NULL_HANDLE;
+    VkPhysicalDevice physical_device_ = VK_NULL_HANDLE;
+    PFN_vkGetPhysicalDeviceFormatProperties get_format_properties_ = nullptr;
     VkPipelineCache pipeline_cache_ = VK_NULL_HANDLE;
     VkAllocationCallbacks callbacks_{};
     bool has_callbacks_ = false;

@@ -61,6 +61,8 @@ constexpr Feature kFeatures[] = {
      kNvOccupancyPriorityExtension, kNeverCore},
     {HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT, "shaderMixedFloatDotProductFloat16AccFloat32", false,
      kMixedFloatDotProductExtension, kNeverCore},
+    {HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT,
+     "shaderStorageImageWriteWithoutFormat", false, nullptr, VK_API_VERSION_1_0},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -142,6 +144,9 @@ constexpr Home kHomes[] = {
                 kNvOccupancyPriorityFeaturesType, computeOccupancyPriority),
     HEARTH_HOME(HEARTH_FEATURE_MIXED_FLOAT_DOT_PRODUCT, MixedFloatDotProductFeatures,
                 kMixedFloatDotProductFeaturesType, shaderMixedFloatDotProductFloat16AccFloat32),
+    HEARTH_HOME(HEARTH_FEATURE_SHADER_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT, VkPhysicalDeviceFeatures2,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                features.shaderStorageImageWriteWithoutFormat),
 };
 
 #undef HEARTH_HOME

@@ -14,6 +14,7 @@
 #define HEARTH_INSTANCE_FUNCTIONS(X)          \
     X(GetPhysicalDeviceProperties2)           \
     X(GetPhysicalDeviceFeatures2)             \
+    X(GetPhysicalDeviceFormatProperties)      \
     X(GetPhysicalDeviceMemoryProperties)      \
     X(GetPhysicalDeviceQueueFamilyProperties) \
     X(EnumerateDeviceExtensionProperties)     \

@@ -17,10 +17,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = HERE.parent / "image_kernels.inc"
-KERNELS = [("kFloatImageToTensor", "image_to_tensor.comp", "texture2D"),
-           ("kUintImageToTensor", "image_to_tensor.comp", "utexture2D"),
-           ("kIntImageToTensor", "image_to_tensor.comp", "itexture2D"),
-           ("kTensorToImage", "tensor_to_image.comp", "")]
+KERNELS = [("kFloatImageToTensor", "image_to_tensor.comp", ["TEXTURE=texture2D"]),
+           ("kUintImageToTensor", "image_to_tensor.comp", ["TEXTURE=utexture2D"]),
+           ("kIntImageToTensor", "image_to_tensor.comp", ["TEXTURE=itexture2D"]),
+           ("kTensorToFloatImage", "tensor_to_image.comp", ["IMAGE=image2D", "TEXEL=vec4"]),
+           ("kTensorToUintImage", "tensor_to_image.comp", ["IMAGE=uimage2D", "TEXEL=uvec4", "INTEGER"]),
+           ("kTensorToIntImage", "tensor_to_image.comp", ["IMAGE=iimage2D", "TEXEL=ivec4", "INTEGER"])]
 
 
 def source_hash():
@@ -30,10 +32,10 @@ def source_hash():
     return digest.hexdigest()
 
 
-def compile_kernel(source, texture):
+def compile_kernel(source, macros):
     with tempfile.TemporaryDirectory() as folder:
         raw, small = pathlib.Path(folder) / "raw.spv", pathlib.Path(folder) / "small.spv"
-        define = [f"-DTEXTURE={texture}"] if texture else []
+        define = [f"-D{macro}" for macro in macros]
         subprocess.run(["glslangValidator", "--quiet", "-V", "--target-env", "vulkan1.1", *define,
                         "-o", raw, HERE / source], check=True)
         subprocess.run(["spirv-opt", "-O", "--strip-debug", "-o", small, raw], check=True)
@@ -47,8 +49,8 @@ def main():
             sys.exit(f"{OUT} is not made of the shaders beside embed.py: run it")
         return
     text = "// Made by shaders/embed.py: do not edit.\n" + head
-    for name, source, texture in KERNELS:
-        code = compile_kernel(source, texture)
+    for name, source, macros in KERNELS:
+        code = compile_kernel(source, macros)
         words = struct.unpack(f"<{len(code) // 4}I", code)
         text += f"\nconstexpr uint32_t {name}[] = {{\n"
         for i in range(0, len(words), 8):

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Texels of an image's region to a tensor of f32, resampled: one invocation for each place of the tensor.
-// TEXTURE, TEXEL: the image's kind of numbers (texture2D and vec4, and so on).
+// TEXTURE: the component type of the image (texture2D, utexture2D, itexture2D).
 #version 450
 #extension GL_EXT_samplerless_texture_functions : require
 

@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A tensor of f32 to the texels of an image's region, resampled: one invocation for each texel.  The
-// format stands for all: the host of this kernel writes the image's own in its place.
+// A tensor of f32 to the texels of an image's region, resampled: one invocation for each texel.
+// IMAGE, TEXEL: the component type of the image (image2D and vec4, uimage2D and uvec4, ...).
+// The kernel stores to any format; the runtime declares one where it can (converter.cpp).
 #version 450
 
 layout(local_size_x = 8, local_size_y = 8) in;
 layout(set = 0, binding = 0) readonly buffer Tensor { float tensor[]; };
-layout(set = 0, binding = 1, rgba32f) uniform writeonly image2D image;
+layout(set = 0, binding = 1) uniform writeonly IMAGE image;
 layout(push_constant) uniform Conversion {
     ivec4 region;  // x, y, width, height
     uvec4 extent;  // of the tensor: width, height, channels; flags
     uvec4 swizzle;
     vec4 scale, bias;
+    vec4 least, most;  // of integer components
 } conversion;
 
 const uint kChannelsLast = 1u, kLinear = 2u, kFlipX = 4u, kFlipY = 8u, kSrgb = 16u;
@@ -57,5 +59,8 @@ void main() {
     }
     value = value * conversion.scale + conversion.bias;
     if (has(kSrgb)) value.rgb = to_srgb(value.rgb);
-    imageStore(image, conversion.region.xy + place, value);
+#ifdef INTEGER
+    value = clamp(roundEven(mix(value, vec4(0.0), isnan(value))), conversion.least, conversion.most);
+#endif
+    imageStore(image, conversion.region.xy + place, TEXEL(value));
 }

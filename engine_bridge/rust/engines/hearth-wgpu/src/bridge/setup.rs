@@ -19,11 +19,6 @@ use super::{error, no_vulkan, wgpu, Api, Context};
 
 use wgpu::hal::vulkan as hal;
 
-/// These are in VkPhysicalDeviceFeatures, which wgpu passes as pEnabledFeatures and does not show.
-const CORE_FEATURES: sys::hearth_features = sys::HEARTH_FEATURE_SHADER_INT16
-    | sys::HEARTH_FEATURE_SHADER_INT64
-    | sys::HEARTH_FEATURE_ROBUST_BUFFER_ACCESS;
-
 struct Enabled {
     features: sys::hearth_features,
     binding_model: sys::hearth_binding_model,
@@ -113,8 +108,9 @@ impl Setup {
                 }
             }
         }
-        let wanted =
-            (requirements.required_features | requirements.optional_features) & !CORE_FEATURES;
+        // wgpu passes those of Vulkan 1.0 as pEnabledFeatures, which it does not show.
+        let wanted = (requirements.required_features | requirements.optional_features)
+            & !sys::HEARTH_FEATURES_OF_VULKAN_1_0;
 
         let own = args
             .device_features

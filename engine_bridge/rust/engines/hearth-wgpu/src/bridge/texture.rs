@@ -101,12 +101,21 @@ impl Context {
             wgpu::TextureFormat::Rgba16Float => "rgba16float",
             wgpu::TextureFormat::R32Float => "r32float",
             wgpu::TextureFormat::Rgba32Float => "rgba32float",
+            wgpu::TextureFormat::Bgra8Unorm => "bgra8unorm",
+            wgpu::TextureFormat::Rgba8Uint => "rgba8uint",
+            wgpu::TextureFormat::Rgba8Sint => "rgba8sint",
+            wgpu::TextureFormat::Rgba16Uint => "rgba16uint",
+            wgpu::TextureFormat::Rgba16Sint => "rgba16sint",
+            wgpu::TextureFormat::R32Uint => "r32uint",
+            wgpu::TextureFormat::R32Sint => "r32sint",
+            wgpu::TextureFormat::Rgba32Uint => "rgba32uint",
+            wgpu::TextureFormat::Rgba32Sint => "rgba32sint",
             other => {
                 return error(
                     sys::HEARTH_ERROR_UNSUPPORTED,
                     format!(
-                        "expected Rgba8Unorm, Rgba8Snorm, Rgba16Float, R32Float or Rgba32Float, \
-                         found {other:?}"
+                        "expected Bgra8Unorm, Rgba8, Rgba16 or Rgba32 with Uint, Sint or Float, \
+                         Rgba8Unorm, Rgba8Snorm or R32, found {other:?}"
                     ),
                 )
             }
