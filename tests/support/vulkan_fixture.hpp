@@ -21,6 +21,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,7 +62,9 @@ inline standalone::DeviceOptions test_device_options() {
 }
 
 /// An instance as the environment asks for.
-inline Result<std::unique_ptr<standalone::Instance>> make_test_instance() {
+/// extensions  required ones, of a window system for example
+inline Result<std::unique_ptr<standalone::Instance>> make_test_instance(
+    const std::vector<std::string>& extensions = {}) {
 #if defined(HEARTH_TEST_NATIVE)
     if (test_setting("HEARTH_TEST_DEVICE") == "cpu") {
         // Most kernels run seldom, and building them takes the longest.
@@ -72,6 +75,7 @@ inline Result<std::unique_ptr<standalone::Instance>> make_test_instance() {
     standalone::InstanceOptions options;
     options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
     options.print_messages = false;  // TearDown tells them
+    options.extensions = extensions;
     if (test_setting("HEARTH_TEST_VULKAN") == "1.1") options.api_version = VK_API_VERSION_1_1;
     return standalone::Instance::create(options);
 }
