@@ -197,6 +197,24 @@ TEST(AssignRows, ReadersOfTheOldContentsRunBefore) {
     });
 }
 
+// Parts of one kernel are not ordered, so the reader is none beside the writer.
+TEST(AssignRows, DistinctRowsAreWrittenApartFromReadersOfAsManyElements) {
+    const Built b = built([](Trace& t) {
+        const Tensor memory = t.non_persistent_state("memory", {8, 3}, Init::uniform(-1, 1, 1));
+        const Tensor ids = t.input("ids", {4}, DType::kI32);
+        t.output("old", memory * 2.0);
+        t.output("rows", take(memory, ids));
+        index_copy_(memory, ids, t.input("x", {4, 3}), /*are_distinct=*/true);
+        index_copy_(t.non_persistent_state("other", {8, 3}), ids, t.input("y", {4, 3}),
+                    /*are_distinct=*/true);
+    });
+    expect_same(b, [](int64_t step) {
+        return NamedTensors{{"ids", integers(DType::kI32, {4}, {step, 7 - step, 9, -9})},
+                            {"x", numbers(DType::kF32, {4, 3}, step)},
+                            {"y", numbers(DType::kF32, {4, 3}, step + 9)}};
+    });
+}
+
 // Views and arithmetic of the ring itself must not be computed while it changes.
 TEST(AssignRows, RowsMadeOfTheRingItselfAreStoredFirst) {
     for (const bool fuse : {true, false}) {

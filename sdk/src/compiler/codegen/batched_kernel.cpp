@@ -308,6 +308,24 @@ void add_batches(const Graph& graph, const std::vector<bool>& inlined,
     add_batches(graph, inlined, groups.subspan(half), depth, options, all);
 }
 
+/// Moves groups out of a batch that write rows of a tensor in place which other groups of it read:
+/// nothing orders the parts of a kernel.
+std::vector<const Group*> take_racing_writers(const Graph& graph, const std::vector<bool>& inlined,
+                                              std::vector<const Group*>& groups) {
+    const auto races = [&](const Group* group) {
+        if (!writes_distinct_rows(graph, *group)) return false;
+        const ValueId target = node_of(graph, *group, OpClass::kKernel).inputs[0];
+        return std::ranges::any_of(groups, [&](const Group* other) {
+            return other != group &&
+                   std::ranges::binary_search(loads_of(graph, *other, inlined), target);
+        });
+    };
+    std::vector<const Group*> taken, kept;
+    for (const Group* group : groups) (races(group) ? taken : kept).push_back(group);
+    groups = std::move(kept);
+    return taken;
+}
+
 }  // namespace
 
 std::vector<PlannedCall> batch_calls(const Graph& graph, const std::vector<bool>& inlined,
@@ -322,7 +340,9 @@ std::vector<PlannedCall> batch_calls(const Graph& graph, const std::vector<bool>
     for (const LevelBatch& batch : find_batches(levels, may_be_batched)) {
         std::vector<const Group*> groups;
         for (const size_t c : batch.calls) groups.push_back(calls[c].groups[0]);
-        add_batches(graph, inlined, groups, batch.depth, options, all);
+        const auto after = take_racing_writers(graph, inlined, groups);
+        if (!groups.empty()) add_batches(graph, inlined, groups, batch.depth, options, all);
+        for (const Group* group : after) all.push_back({{group}, std::nullopt, batch.depth, ""});
     }
     return all;
 }
