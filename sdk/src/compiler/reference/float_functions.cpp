@@ -16,67 +16,46 @@ float of_one(float a, float /*b*/) {
     return F(a);
 }
 
+struct Row {
+    ScalarOp op;
+    FloatFunction function;
+};
+constexpr Row kRows[] = {
+    {ScalarOp::kFloor, of_one<floorf>},
+    {ScalarOp::kCeil, of_one<ceilf>},
+    {ScalarOp::kRound, of_one<nearbyintf>},
+    {ScalarOp::kTrunc, of_one<truncf>},
+    {ScalarOp::kSqrt, of_one<sqrtf>},
+    {ScalarOp::kRsqrt, [](float a, float) { return 1.0f / sqrtf(a); }},
+    {ScalarOp::kSign, of_one<hearth_sign>},
+    {ScalarOp::kExp, of_one<hearth_exp>},
+    {ScalarOp::kLog, of_one<logf>},
+    {ScalarOp::kSin, of_one<sinf>},
+    {ScalarOp::kCos, of_one<cosf>},
+    {ScalarOp::kTan, of_one<tanf>},
+    {ScalarOp::kAsin, of_one<asinf>},
+    {ScalarOp::kAcos, of_one<acosf>},
+    {ScalarOp::kAtan, of_one<atanf>},
+    {ScalarOp::kSinh, of_one<sinhf>},
+    {ScalarOp::kCosh, of_one<coshf>},
+    {ScalarOp::kTanh, of_one<hearth_tanh>},
+    {ScalarOp::kAsinh, of_one<asinhf>},
+    {ScalarOp::kAcosh, of_one<acoshf>},
+    {ScalarOp::kAtanh, of_one<atanhf>},
+    {ScalarOp::kErf, of_one<hearth_erf>},
+    {ScalarOp::kRoundF16, of_one<hearth_round_f16>},
+    {ScalarOp::kRoundBF16, of_one<hearth_round_bf16>},
+    {ScalarOp::kAtan2, atan2f},
+    {ScalarOp::kPow, powf},
+    {ScalarOp::kMod, fmodf},
+};
+
 }  // namespace
 
 FloatFunction float_function(ScalarOp op) {
-    switch (op) {
-        case ScalarOp::kFloor:
-            return of_one<floorf>;
-        case ScalarOp::kCeil:
-            return of_one<ceilf>;
-        case ScalarOp::kRound:
-            return of_one<nearbyintf>;
-        case ScalarOp::kTrunc:
-            return of_one<truncf>;
-        case ScalarOp::kSqrt:
-            return of_one<sqrtf>;
-        case ScalarOp::kRsqrt:
-            return [](float a, float) { return 1.0f / sqrtf(a); };
-        case ScalarOp::kSign:
-            return of_one<hearth_sign>;
-        case ScalarOp::kExp:
-            return of_one<hearth_exp>;
-        case ScalarOp::kLog:
-            return of_one<logf>;
-        case ScalarOp::kSin:
-            return of_one<sinf>;
-        case ScalarOp::kCos:
-            return of_one<cosf>;
-        case ScalarOp::kTan:
-            return of_one<tanf>;
-        case ScalarOp::kAsin:
-            return of_one<asinf>;
-        case ScalarOp::kAcos:
-            return of_one<acosf>;
-        case ScalarOp::kAtan:
-            return of_one<atanf>;
-        case ScalarOp::kSinh:
-            return of_one<sinhf>;
-        case ScalarOp::kCosh:
-            return of_one<coshf>;
-        case ScalarOp::kTanh:
-            return of_one<hearth_tanh>;
-        case ScalarOp::kAsinh:
-            return of_one<asinhf>;
-        case ScalarOp::kAcosh:
-            return of_one<acoshf>;
-        case ScalarOp::kAtanh:
-            return of_one<atanhf>;
-        case ScalarOp::kErf:
-            return of_one<hearth_erf>;
-        case ScalarOp::kRoundF16:
-            return of_one<hearth_round_f16>;
-        case ScalarOp::kRoundBF16:
-            return of_one<hearth_round_bf16>;
-        case ScalarOp::kAtan2:
-            return atan2f;
-        case ScalarOp::kPow:
-            return powf;
-        case ScalarOp::kMod:
-            return fmodf;
-        default:
-            return nullptr;
-    }
+    for (const Row& row : kRows)
+        if (row.op == op) return row.function;
+    return nullptr;
 }
 
 }  // namespace hearth

@@ -8,7 +8,6 @@
 #include "compiler/kernel/instructions.hpp"
 #include "compiler/reference/float_functions.hpp"
 
-#include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
 #include <hearth/core/philox.hpp>
 #include <hearth/host_tensor.hpp>
@@ -18,7 +17,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -26,101 +27,55 @@ namespace hearth {
 
 namespace {
 
-/// d, a, b, c: registers, unless the comment says otherwise.
-enum class Code : uint8_t {
-    kEnd,
-    kBarrier,
-    kJump,        ///< to instruction a
-    kJumpUnless,  ///< to instruction a, unless b
-    kCall,        ///< the function at instruction a
-    kReturn,
-
-    kCopy,   ///< c words
-    kFill,   ///< c words = a
-    kRead,   ///< c words = register a + b
-    kWrite,  ///< c words from a, to register d + b
-    kReadShared,
-    kWriteShared,
-
-    kBind,   ///< buffer d = buffer a
-    kLoad,   ///< c words = words from element b of buffer a
-    kStore,  ///< c words from a = words from element b of buffer d
-    kLoadWide,
-    kStoreWide,
-    kLoadF16,
-    kStoreF16,
-    kLoadBF16,
-    kStoreBF16,
-    kLoadI8,
-    kLoadU8,
-    kStore8,
-    kLoadI16,
-    kLoadU16,
-    kStore16,
-    kLoadHalves,  ///< four words = eight f16 from element b of buffer a
-    kHalf,        ///< f32 of the lower (b = 0) or upper (b = 1) f16 of word a
-
-    // f32
-    kAddF,
-    kSubF,
-    kMulF,
-    kDivF,
-    kNegF,
-    kAbsF,
-    kMinF,
-    kMaxF,
-    kLessF,
-    kLessEqualF,
-    kEqualF,
-    kNotEqualF,
-    kFunction,         ///< of a and b; c: a ScalarOp
-    kProductSum,       ///< a * b + c
-    kFma,              ///< the same, rounded once
-    kLanesProductSum,  ///< `count` words: d += a * b
-    kLanesFma,
-    kLanesFactorProductSum,  ///< the same with one factor a for all
-    kLanesFactorFma,
-
-    // Words
-    kAdd,
-    kSub,
-    kMul,
-    kAddConstant,  ///< a + b, b: a number
-    kMulConstant,
-    kMinI,
-    kMaxI,
-    kLessI,
-    kLessEqualI,
-    kDivI,
-    kModI,
-    kEqual,
-    kNotEqual,
-    kAnd,
-    kOr,
-    kNotCondition,
-    kSelect,  ///< c of a condition a, b if it holds
-    kScalar,  ///< scalar_operation() of a and b
-    kPhilox,  ///< key a (two words), step b, element c
-    kHighProduct,
-    kExtendI8,
-    kExtendU8,
-    kExtendI16,
-    kExtendU16,
-};
-
 constexpr uint32_t kNone = ~0u;
 
 // Registers with the place of an invocation.
 enum : uint32_t { kInvocation, kWorkgroup, kWorkgroupCount, kRows, kFirstFree };
 
+/// What an invocation's instructions work on.
+struct Machine {
+    uint32_t* r;  ///< registers
+    uint32_t* shared;
+    std::byte** buffers;
+    std::vector<uint32_t>& returns;
+    const KernelInstruction* code;
+    const KernelInstruction* next;
+
+    float f(uint32_t at) const { return std::bit_cast<float>(r[at]); }
+    int32_t s(uint32_t at) const { return static_cast<int32_t>(r[at]); }
+    uint64_t two_words(uint32_t at) const {
+        uint64_t bits;
+        std::memcpy(&bits, r + at, sizeof bits);
+        return bits;
+    }
+    /// Element number r[index] of a buffer.
+    template <class T>
+    std::byte* place(uint32_t buffer, uint32_t index) const {
+        return buffers[buffer] + static_cast<ptrdiff_t>(s(index)) * ptrdiff_t{sizeof(T)};
+    }
+    template <class T>
+    T element(uint32_t buffer, uint32_t index) const {
+        T value;
+        std::memcpy(&value, place<T>(buffer, index), sizeof value);
+        return value;
+    }
+    template <class T>
+    void set_element(uint32_t buffer, uint32_t index, T value) const {
+        std::memcpy(place<T>(buffer, index), &value, sizeof value);
+    }
+};
+using Execute = void (*)(const KernelInstruction& i, Machine& m);
+
 }  // namespace
 
 struct KernelInstruction {
-    Code code = Code::kEnd;
+    Execute run = nullptr;  ///< null: the end, or a barrier
+    bool is_barrier = false;
     uint8_t count = 0;                                                  ///< of lanes
-    bool is_wide_a = false, is_wide_b = false, is_wide_result = false;  ///< kScalar
-    ScalarType type = ScalarType::kF32;  ///< kScalar: of the operands
-    ScalarOp op = ScalarOp::kAdd;        ///< kScalar, kFunction
+    bool is_wide_a = false, is_wide_b = false, is_wide_result = false;  ///< Do::scalar
+    ScalarType type = ScalarType::kF32;  ///< Do::scalar: of the operands
+    ScalarOp op = ScalarOp::kAdd;        ///< Do::scalar
+    FloatFunction function = nullptr;    ///< Do::function
     uint32_t d = 0, a = 0, b = 0, c = 0;
 };
 
@@ -136,6 +91,271 @@ KernelCode::KernelCode() = default;
 KernelCode::KernelCode(KernelCode&& other) noexcept = default;
 KernelCode& KernelCode::operator=(KernelCode&& other) noexcept = default;
 KernelCode::~KernelCode() = default;
+
+// ---------------------------------------------------------------------------- instructions
+
+namespace {
+
+using I = KernelInstruction;
+using M = Machine;
+
+uint32_t bits_of(float value) {
+    return std::bit_cast<uint32_t>(value);
+}
+size_t bytes_of(uint32_t words) {
+    return words * sizeof(uint32_t);
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+// Only kernels for CPUs with these instructions reach the functions.
+#define HEARTH_TARGET_FMA __attribute__((target("avx2,fma")))
+#else
+#define HEARTH_TARGET_FMA
+#endif
+
+/// What instructions do.  i.d, a, b, c: registers, unless the comment says otherwise.
+struct Do {
+    static void jump(const I& i, M& m) { m.next = m.code + i.a; }  ///< to instruction a
+    /// To instruction a, unless b.
+    static void jump_unless(const I& i, M& m) {
+        if (m.r[i.b] == 0) m.next = m.code + i.a;
+    }
+    /// The function at instruction a.
+    static void call(const I& i, M& m) {
+        m.returns.push_back(static_cast<uint32_t>(m.next - m.code));
+        m.next = m.code + i.a;
+    }
+    static void leave(const I&, M& m) {
+        m.next = m.code + m.returns.back();
+        m.returns.pop_back();
+    }
+
+    /// c words.
+    static void copy(const I& i, M& m) {
+        if (i.c == 1)
+            m.r[i.d] = m.r[i.a];
+        else
+            std::memmove(m.r + i.d, m.r + i.a, bytes_of(i.c));
+    }
+    /// c words = a.
+    static void fill(const I& i, M& m) { std::fill_n(m.r + i.d, i.c, m.r[i.a]); }
+    /// c words = register a + b.
+    static void read(const I& i, M& m) {
+        std::memmove(m.r + i.d, m.r + i.a + m.s(i.b), bytes_of(i.c));
+    }
+    /// c words from a, to register d + b.
+    static void write(const I& i, M& m) {
+        std::memmove(m.r + i.d + m.s(i.b), m.r + i.a, bytes_of(i.c));
+    }
+    static void read_shared(const I& i, M& m) {
+        std::memcpy(m.r + i.d, m.shared + i.a + m.s(i.b), bytes_of(i.c));
+    }
+    static void write_shared(const I& i, M& m) {
+        std::memcpy(m.shared + i.d + m.s(i.b), m.r + i.a, bytes_of(i.c));
+    }
+
+    /// Buffer d = buffer a.
+    static void bind(const I& i, M& m) { m.buffers[i.d] = m.buffers[i.a]; }
+    /// c words = words from element b of buffer a.
+    static void load(const I& i, M& m) {
+        std::memcpy(m.r + i.d, m.place<uint32_t>(i.a, i.b), bytes_of(i.c));
+    }
+    /// c words from a = words from element b of buffer d.
+    static void store(const I& i, M& m) {
+        std::memcpy(m.place<uint32_t>(i.d, i.b), m.r + i.a, bytes_of(i.c));
+    }
+    static void load_wide(const I& i, M& m) {
+        std::memcpy(m.r + i.d, m.place<uint64_t>(i.a, i.b), sizeof(uint64_t));
+    }
+    static void store_wide(const I& i, M& m) {
+        std::memcpy(m.place<uint64_t>(i.d, i.b), m.r + i.a, sizeof(uint64_t));
+    }
+    static void load_f16(const I& i, M& m) {
+        m.r[i.d] = static_cast<uint32_t>(half_of(m.element<uint16_t>(i.a, i.b), 0));
+    }
+    static void store_f16(const I& i, M& m) {
+        m.set_element(i.d, i.b, static_cast<uint16_t>(bits_of_half(m.r[i.a])));
+    }
+    static void load_bf16(const I& i, M& m) {
+        m.r[i.d] = uint32_t{m.element<uint16_t>(i.a, i.b)} << 16;
+    }
+    static void store_bf16(const I& i, M& m) {
+        m.set_element(i.d, i.b, float_to_bfloat16(static_cast<double>(m.f(i.a))));
+    }
+    template <class T>
+    static void load_as(const I& i, M& m) {
+        m.r[i.d] = static_cast<uint32_t>(m.element<T>(i.a, i.b));
+    }
+    template <class T>
+    static void store_as(const I& i, M& m) {
+        m.set_element(i.d, i.b, static_cast<T>(m.r[i.a]));
+    }
+    template <class T>
+    static void extend(const I& i, M& m) {
+        m.r[i.d] = static_cast<uint32_t>(static_cast<T>(m.r[i.a]));
+    }
+    /// Four words = eight f16 from element b of buffer a.
+    static void load_halves(const I& i, M& m) {
+        std::memcpy(m.r + i.d, m.place<uint16_t>(i.a, i.b), 16);
+    }
+    /// f32 of the lower (b = 0) or upper (b = 1) f16 of word a.
+    static void half(const I& i, M& m) { m.r[i.d] = static_cast<uint32_t>(half_of(m.r[i.a], i.b)); }
+
+    /// Of f32.
+    static void function(const I& i, M& m) { m.r[i.d] = bits_of(i.function(m.f(i.a), m.f(i.b))); }
+    static void mul_f(const I& i, M& m) { m.r[i.d] = bits_of(m.f(i.a) * m.f(i.b)); }
+    /// a * b + c
+    static void product_sum(const I& i, M& m) {
+        m.r[i.d] = bits_of(m.f(i.a) * m.f(i.b) + m.f(i.c));
+    }
+    /// The same, rounded once.
+    static void fma(const I& i, M& m) {
+        m.r[i.d] = bits_of(std::fma(m.f(i.a), m.f(i.b), m.f(i.c)));
+    }
+    /// `count` words: d += a * b.
+    static void lanes_product_sum(const I& i, M& m) {
+        for (uint32_t k = 0; k < i.count; ++k)
+            m.r[i.d + k] = bits_of(m.f(i.d + k) + m.f(i.a + k) * m.f(i.b + k));
+    }
+    HEARTH_TARGET_FMA static void lanes_fma(const I& i, M& m) {
+        for (uint32_t k = 0; k < i.count; ++k)
+            m.r[i.d + k] = bits_of(std::fma(m.f(i.a + k), m.f(i.b + k), m.f(i.d + k)));
+    }
+    /// The same with one factor a for all.
+    static void lanes_factor_product_sum(const I& i, M& m) {
+        const float a = m.f(i.a);
+        for (uint32_t k = 0; k < i.count; ++k)
+            m.r[i.d + k] = bits_of(m.f(i.d + k) + a * m.f(i.b + k));
+    }
+    HEARTH_TARGET_FMA static void lanes_factor_fma(const I& i, M& m) {
+        const float a = m.f(i.a);
+        for (uint32_t k = 0; k < i.count; ++k)
+            m.r[i.d + k] = bits_of(std::fma(a, m.f(i.b + k), m.f(i.d + k)));
+    }
+
+    // Words.  A quotient by zero is zero.
+    static void add(const I& i, M& m) { m.r[i.d] = m.r[i.a] + m.r[i.b]; }
+    static void add_constant(const I& i, M& m) { m.r[i.d] = m.r[i.a] + i.b; }  ///< b: a number
+    static void mul_constant(const I& i, M& m) { m.r[i.d] = m.r[i.a] * i.b; }
+    static void min_i(const I& i, M& m) { m.r[i.d] = m.s(i.a) < m.s(i.b) ? m.r[i.a] : m.r[i.b]; }
+    static void max_i(const I& i, M& m) { m.r[i.d] = m.s(i.a) > m.s(i.b) ? m.r[i.a] : m.r[i.b]; }
+    static void div_i(const I& i, M& m) {
+        const int32_t a = m.s(i.a), b = m.s(i.b);
+        m.r[i.d] = b == 0 ? 0 : b == -1 ? 0u - m.r[i.a] : static_cast<uint32_t>(a / b);
+    }
+    static void mod_i(const I& i, M& m) {
+        const int32_t a = m.s(i.a), b = m.s(i.b);
+        m.r[i.d] = b == 0 || b == -1 ? 0 : static_cast<uint32_t>(a % b);
+    }
+    static void bit_and(const I& i, M& m) { m.r[i.d] = m.r[i.a] & m.r[i.b]; }
+    static void bit_or(const I& i, M& m) { m.r[i.d] = m.r[i.a] | m.r[i.b]; }
+    static void not_equal(const I& i, M& m) { m.r[i.d] = m.r[i.a] != m.r[i.b]; }
+    /// c of a condition a, b if it holds.
+    static void select(const I& i, M& m) { m.r[i.d] = m.r[i.a] != 0 ? m.r[i.b] : m.r[i.c]; }
+    /// scalar_operation() of a and b.
+    static void scalar(const I& i, M& m) {
+        const uint64_t a = i.is_wide_a ? m.two_words(i.a) : m.r[i.a];
+        const uint64_t b = i.is_wide_b ? m.two_words(i.b) : m.r[i.b];
+        const uint64_t result = scalar_operation(i.op, i.type, {a, b, 0});
+        if (i.is_wide_result) m.r[i.d + 1] = static_cast<uint32_t>(result >> 32);
+        m.r[i.d] = static_cast<uint32_t>(result);
+    }
+    /// Key a (two words), step b, element c.
+    static void philox(const I& i, M& m) {
+        m.r[i.d] = philox_bits(m.two_words(i.a), m.r[i.b], m.r[i.c]);
+    }
+    static void high_product(const I& i, M& m) {
+        m.r[i.d] = static_cast<uint32_t>(uint64_t{m.r[i.a]} * m.r[i.b] >> 32);
+    }
+};
+
+/// How elements of a type are loaded, stored, and made narrow where they are held in 32 bits.  Others are words.
+struct Access {
+    DType dtype;
+    Execute load, store, narrow;
+};
+constexpr Access kAccesses[] = {
+    {DType::kF16, Do::load_f16, Do::store_f16, Do::function},
+    {DType::kBF16, Do::load_bf16, Do::store_bf16, Do::function},
+    {DType::kI8, Do::load_as<int8_t>, Do::store_as<int8_t>, Do::extend<int8_t>},
+    {DType::kU8, Do::load_as<uint8_t>, Do::store_as<uint8_t>, Do::extend<uint8_t>},
+    {DType::kBool, Do::load_as<uint8_t>, Do::store_as<uint8_t>, nullptr},
+    {DType::kI16, Do::load_as<int16_t>, Do::store_as<int16_t>, Do::extend<int16_t>},
+    {DType::kU16, Do::load_as<uint16_t>, Do::store_as<uint16_t>, Do::extend<uint16_t>},
+    {DType::kI64, Do::load_wide, Do::store_wide, nullptr},
+    {DType::kU64, Do::load_wide, Do::store_wide, nullptr},
+    {DType::kF64, Do::load_wide, Do::store_wide, nullptr},
+};
+Access access_of(DType dtype) {
+    const auto* const found = std::ranges::find(kAccesses, dtype, &Access::dtype);
+    return found == std::end(kAccesses) ? Access{dtype, Do::load, Do::store, nullptr} : *found;
+}
+
+struct Operation {
+    ScalarOp op;
+    Execute run;
+};
+/// Of f32.  The smaller and the larger are NaN if one is.
+constexpr Operation kFloatOperations[] = {
+    {ScalarOp::kAdd, [](const I& i, M& m) { m.r[i.d] = bits_of(m.f(i.a) + m.f(i.b)); }},
+    {ScalarOp::kSub, [](const I& i, M& m) { m.r[i.d] = bits_of(m.f(i.a) - m.f(i.b)); }},
+    {ScalarOp::kMul, Do::mul_f},
+    {ScalarOp::kDiv, [](const I& i, M& m) { m.r[i.d] = bits_of(m.f(i.a) / m.f(i.b)); }},
+    {ScalarOp::kNeg, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] ^ 0x80000000u; }},
+    {ScalarOp::kAbs, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] & 0x7fffffffu; }},
+    {ScalarOp::kMin,
+     [](const I& i, M& m) {
+         const float a = m.f(i.a), b = m.f(i.b);
+         m.r[i.d] = std::isnan(b) || b < a ? m.r[i.b] : m.r[i.a];
+     }},
+    {ScalarOp::kMax,
+     [](const I& i, M& m) {
+         const float a = m.f(i.a), b = m.f(i.b);
+         m.r[i.d] = std::isnan(b) || b > a ? m.r[i.b] : m.r[i.a];
+     }},
+    {ScalarOp::kLess, [](const I& i, M& m) { m.r[i.d] = m.f(i.a) < m.f(i.b); }},
+    {ScalarOp::kLessEqual, [](const I& i, M& m) { m.r[i.d] = m.f(i.a) <= m.f(i.b); }},
+    {ScalarOp::kEqual, [](const I& i, M& m) { m.r[i.d] = m.f(i.a) == m.f(i.b); }},
+    {ScalarOp::kNotEqual, [](const I& i, M& m) { m.r[i.d] = m.f(i.a) != m.f(i.b); }},
+};
+/// Of i32, u32 and conditions.
+constexpr Operation kWordOperations[] = {
+    {ScalarOp::kAdd, Do::add},
+    {ScalarOp::kSub, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] - m.r[i.b]; }},
+    {ScalarOp::kMul, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] * m.r[i.b]; }},
+    {ScalarOp::kBitAnd, Do::bit_and},
+    {ScalarOp::kBitOr, Do::bit_or},
+    {ScalarOp::kEqual, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] == m.r[i.b]; }},
+    {ScalarOp::kNotEqual, Do::not_equal},
+    {ScalarOp::kXor, Do::not_equal},
+    {ScalarOp::kNot, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] == 0; }},
+    {ScalarOp::kToI32, Do::copy},
+    {ScalarOp::kToU32, Do::copy},
+    {ScalarOp::kBitsToF32, Do::copy},
+};
+/// Of i32 alone.
+constexpr Operation kIntegerOperations[] = {
+    {ScalarOp::kMin, Do::min_i},
+    {ScalarOp::kMax, Do::max_i},
+    {ScalarOp::kLess, [](const I& i, M& m) { m.r[i.d] = m.s(i.a) < m.s(i.b); }},
+    {ScalarOp::kLessEqual, [](const I& i, M& m) { m.r[i.d] = m.s(i.a) <= m.s(i.b); }},
+    {ScalarOp::kDiv, Do::div_i},
+    {ScalarOp::kMod, Do::mod_i},
+};
+/// Null: Do::scalar is to do it.
+Execute find_operation(ScalarOp op, ScalarType type) {
+    const auto find = [op](std::span<const Operation> rows) -> Execute {
+        for (const Operation& row : rows)
+            if (row.op == op) return row.run;
+        return nullptr;
+    };
+    if (type == ScalarType::kF32) return find(kFloatOperations);
+    if (is_wide(type)) return nullptr;
+    const Execute run = type == ScalarType::kI32 ? find(kIntegerOperations) : nullptr;
+    return run != nullptr ? run : find(kWordOperations);
+}
+
+}  // namespace
 
 // ---------------------------------------------------------------------------- lowering
 
@@ -161,13 +381,13 @@ class KernelLowering {
                     : kNone;
             functions_.push_back({here(), result_});
             block(function.statements);
-            emit({.code = Code::kReturn});
+            emit({.run = Do::leave});
             free_ = most_;  // its registers live while its callers do
         }
         is_main_ = true;
         out_.entry_ = here();
         block(body_.statements);
-        emit({.code = Code::kEnd});
+        emit({});
         for (const uint32_t at : ends_) out_.code_[at].a = here() - 1;
         if (!error_.empty())
             return unsupported("kernel " + std::string(name) + " without a C compiler: " + error_);
@@ -206,8 +426,8 @@ class KernelLowering {
         return at;
     }
     uint32_t words_of(ScalarType type, Chunk chunk) {
-        if (is_fragment(chunk) || chunk == Chunk::kHalf) fail("chunks of f16 and fragments");
-        if (is_fragment(chunk) || chunk == Chunk::kHalf) return 1;
+        if (is_fragment(chunk)) fail("fragments");
+        if (is_fragment(chunk)) return 1;
         if (chunk == Chunk::kHalves) return 4;
         return length_of(chunk) * (is_wide(type) ? 2 : 1);
     }
@@ -269,12 +489,12 @@ class KernelLowering {
         uint32_t at = value(index);
         if (size != 1) {
             const uint32_t scaled = words(1);
-            emit({.code = Code::kMulConstant, .d = scaled, .a = at, .b = size});
+            emit({.run = Do::mul_constant, .d = scaled, .a = at, .b = size});
             at = scaled;
         }
         if (from.index != kNone) {
             const uint32_t sum = words(1);
-            emit({.code = Code::kAdd, .d = sum, .a = from.index, .b = at});
+            emit({.run = Do::add, .d = sum, .a = from.index, .b = at});
             at = sum;
         }
         from.index = at;
@@ -287,7 +507,7 @@ class KernelLowering {
         if (from.index == kNone && !from.is_shared)
             copy(to, from.base, count);
         else
-            emit({.code = from.is_shared ? Code::kReadShared : Code::kRead,
+            emit({.run = from.is_shared ? Do::read_shared : Do::read,
                   .d = to,
                   .a = from.base,
                   .b = from.index == kNone ? zero_ : from.index,
@@ -296,14 +516,14 @@ class KernelLowering {
     }
     void write(const Place& to, uint32_t from, uint32_t count) {
         if (to.index == kNone && !to.is_shared) return copy(to.base, from, count);
-        emit({.code = to.is_shared ? Code::kWriteShared : Code::kWrite,
+        emit({.run = to.is_shared ? Do::write_shared : Do::write,
               .d = to.base,
               .a = from,
               .b = to.index == kNone ? zero_ : to.index,
               .c = count});
     }
     void copy(uint32_t to, uint32_t from, uint32_t count) {
-        if (to != from) emit({.code = Code::kCopy, .d = to, .a = from, .c = count});
+        if (to != from) emit({.run = Do::copy, .d = to, .a = from, .c = count});
     }
 
     // ------------------------------------------------------------------------ buffers
@@ -314,112 +534,55 @@ class KernelLowering {
         const auto source = static_cast<uint32_t>(buffer);
         const bool is_condition = scalar_type(from.dtype) == ScalarType::kBool;
         if (size_bytes(from.held) == 4 && !is_condition) {
-            emit({.code = Code::kLoad, .d = to, .a = source, .b = at, .c = count});
+            emit({.run = Do::load, .d = to, .a = source, .b = at, .c = count});
             return;
         }
         const uint32_t size = size_bytes(from.held) == 8 ? 2 : 1;
         for (uint32_t i = 0; i < count; ++i) {
-            emit({.code = code_to_load(from.held),
+            emit({.run = access_of(from.held).load,
                   .d = to + i * size,
                   .a = source,
                   .b = shifted(at, i),
                   .c = 1});
-            if (is_condition) emit({.code = Code::kNotEqual, .d = to + i, .a = to + i, .b = zero_});
-        }
-    }
-    static Code code_to_load(DType held) {
-        switch (held) {
-            case DType::kF16:
-                return Code::kLoadF16;
-            case DType::kBF16:
-                return Code::kLoadBF16;
-            case DType::kI8:
-                return Code::kLoadI8;
-            case DType::kU8:
-            case DType::kBool:
-                return Code::kLoadU8;
-            case DType::kI16:
-                return Code::kLoadI16;
-            case DType::kU16:
-                return Code::kLoadU16;
-            default:
-                return size_bytes(held) == 8 ? Code::kLoadWide : Code::kLoad;
+            if (is_condition) emit({.run = Do::not_equal, .d = to + i, .a = to + i, .b = zero_});
         }
     }
     void store(uint64_t buffer, uint32_t at, uint32_t count, uint32_t from) {
         const BodyBuffer& to = body_.buffers[buffer];
         const auto target = static_cast<uint32_t>(buffer);
-        const Code rounding = code_to_round(to);
-        if (size_bytes(to.held) == 4 && rounding == Code::kCopy) {
-            emit({.code = Code::kStore, .d = target, .a = from, .b = at, .c = count});
+        const Execute narrow = to.dtype == to.held ? nullptr : access_of(to.dtype).narrow;
+        if (size_bytes(to.held) == 4 && narrow == nullptr) {
+            emit({.run = Do::store, .d = target, .a = from, .b = at, .c = count});
             return;
         }
         const uint32_t size = size_bytes(to.held) == 8 ? 2 : 1;
         for (uint32_t i = 0; i < count; ++i) {
             uint32_t stored = from + i * size;
-            if (rounding != Code::kCopy) {
+            if (narrow != nullptr) {
                 stored = words(1);
-                emit({.code = rounding,
-                      .op = to.dtype == DType::kF16 ? ScalarOp::kRoundF16 : ScalarOp::kRoundBF16,
+                emit({.run = narrow,
+                      .function = float_function(to.dtype == DType::kF16 ? ScalarOp::kRoundF16
+                                                                         : ScalarOp::kRoundBF16),
                       .d = stored,
                       .a = from + i,
                       .b = from + i});
             }
-            emit({.code = code_to_store(to.held),
+            emit({.run = access_of(to.held).store,
                   .d = target,
                   .a = stored,
                   .b = shifted(at, i),
                   .c = 1});
         }
     }
-    /// What is done to a value whose type is narrower than what its elements are held as.
-    static Code code_to_round(const BodyBuffer& to) {
-        if (to.dtype == to.held) return Code::kCopy;
-        switch (to.dtype) {
-            case DType::kF16:
-            case DType::kBF16:
-                return Code::kFunction;
-            case DType::kI8:
-                return Code::kExtendI8;
-            case DType::kU8:
-                return Code::kExtendU8;
-            case DType::kI16:
-                return Code::kExtendI16;
-            case DType::kU16:
-                return Code::kExtendU16;
-            default:
-                return Code::kCopy;
-        }
-    }
-    static Code code_to_store(DType held) {
-        switch (held) {
-            case DType::kF16:
-                return Code::kStoreF16;
-            case DType::kBF16:
-                return Code::kStoreBF16;
-            default:
-                break;
-        }
-        switch (size_bytes(held)) {
-            case 1:
-                return Code::kStore8;
-            case 2:
-                return Code::kStore16;
-            case 8:
-                return Code::kStoreWide;
-            default:
-                return Code::kStore;
-        }
-    }
     uint32_t shifted(uint32_t index, uint32_t by) {
         if (by == 0) return index;
         const uint32_t sum = words(1);
-        emit({.code = Code::kAddConstant, .d = sum, .a = index, .b = by});
+        emit({.run = Do::add_constant, .d = sum, .a = index, .b = by});
         return sum;
     }
     uint32_t scaled(uint32_t index, uint32_t by) {
         const uint32_t product = words(1);
-        emit({.code = Code::kMulConstant, .d = product, .a = index, .b = by});
+        emit({.run = Do::mul_constant, .d = product, .a = index, .b = by});
         return product;
     }
     static bool are_words(const ExprNode& n) {
@@ -428,10 +591,7 @@ class KernelLowering {
     uint32_t load_chunk(const ExprNode& n, uint32_t first, uint32_t wanted) {
         const uint32_t to = wanted == kNone ? words(words_of(n)) : wanted;
         if (n.chunk == Chunk::kHalves)
-            emit({.code = Code::kLoadHalves,
-                  .d = to,
-                  .a = static_cast<uint32_t>(n.bits),
-                  .b = first});
+            emit({.run = Do::load_halves, .d = to, .a = static_cast<uint32_t>(n.bits), .b = first});
         else
             load(n.bits, first, length_of(n.chunk), to);
         return to;
@@ -485,7 +645,7 @@ class KernelLowering {
                 return given(call(static_cast<uint32_t>(n.bits), body_.arguments_of(n)));
             case ExprKind::kPhilox: {
                 const uint32_t step = value(n.in[0]), element = value(n.in[1]), to = result();
-                emit({.code = Code::kPhilox,
+                emit({.run = Do::philox,
                       .d = to,
                       .a = constant(n.bits, 2),
                       .b = step,
@@ -495,12 +655,12 @@ class KernelLowering {
             case ExprKind::kClamp: {
                 const uint32_t a = value(n.in[0]), least = value(n.in[1]), most = value(n.in[2]);
                 const uint32_t raised = words(1), to = result();
-                emit({.code = Code::kMaxI, .d = raised, .a = a, .b = least});
-                emit({.code = Code::kMinI, .d = to, .a = raised, .b = most});
+                emit({.run = Do::max_i, .d = raised, .a = a, .b = least});
+                emit({.run = Do::min_i, .d = to, .a = raised, .b = most});
                 return to;
             }
             case ExprKind::kHighProduct:
-                return binary(Code::kHighProduct, n, result());
+                return binary(Do::high_product, n, result());
             case ExprKind::kOperation:
             case ExprKind::kFitting:
             case ExprKind::kGreater:
@@ -521,7 +681,7 @@ class KernelLowering {
         switch (n.kind) {
             case ExprKind::kFill: {
                 const uint32_t a = value(n.in[0]), to = result();
-                emit({.code = Code::kFill, .d = to, .a = a, .c = words_of(n)});
+                emit({.run = Do::fill, .d = to, .a = a, .c = words_of(n)});
                 return to;
             }
             case ExprKind::kCompose: {
@@ -533,27 +693,27 @@ class KernelLowering {
             case ExprKind::kScale: {
                 const uint32_t a = value(n.in[0]), factor = value(n.in[1]), to = result();
                 for (uint32_t i = 0; i < length_of(n.chunk); ++i)
-                    emit({.code = Code::kMulF, .d = to + i, .a = a + i, .b = factor});
+                    emit({.run = Do::mul_f, .d = to + i, .a = a + i, .b = factor});
                 return to;
             }
             case ExprKind::kMultiplyAdd: {
                 const uint32_t a = value(n.in[0]), b = value(n.in[1]), c = value(n.in[2]);
                 const uint32_t to = result();
                 for (uint32_t i = 0; i < words_of(n); ++i)
-                    emit({.code = product_sum(), .d = to + i, .a = a + i, .b = b + i, .c = c + i});
+                    emit({.run = product_sum(), .d = to + i, .a = a + i, .b = b + i, .c = c + i});
                 return to;
             }
             case ExprKind::kDot: {
                 const uint32_t a = value(n.in[0]), b = value(n.in[1]), sum = words(1);
                 copy(sum, zero_, 1);
                 for (uint32_t i = 0; i < 4; ++i)
-                    emit({.code = product_sum(), .d = sum, .a = a + i, .b = b + i, .c = sum});
+                    emit({.run = product_sum(), .d = sum, .a = a + i, .b = b + i, .c = sum});
                 return given(sum);
             }
             case ExprKind::kTwoHalves: {
                 const uint32_t word = value(n.in[0]), to = words(2);
                 for (uint32_t i = 0; i < 2; ++i)
-                    emit({.code = Code::kHalf, .d = to + i, .a = word, .b = i});
+                    emit({.run = Do::half, .d = to + i, .a = word, .b = i});
                 return given(to);
             }
             default:
@@ -561,11 +721,11 @@ class KernelLowering {
                 return zero_;
         }
     }
-    Code product_sum() const { return has_fma_ ? Code::kFma : Code::kProductSum; }
+    Execute product_sum() const { return has_fma_ ? Do::fma : Do::product_sum; }
 
-    uint32_t binary(Code code, const ExprNode& n, uint32_t to) {
+    uint32_t binary(Execute code, const ExprNode& n, uint32_t to) {
         const uint32_t a = value(n.in[0]), b = value(n.in[1]);
-        emit({.code = code, .d = to, .a = a, .b = b});
+        emit({.run = code, .d = to, .a = a, .b = b});
         return to;
     }
 
@@ -574,26 +734,13 @@ class KernelLowering {
         const uint32_t across = value(body_.across), down = value(body_.down);
         if (n.kind == ExprKind::kWorkgroups && n.bits < 2) return n.bits == 0 ? across : down;
         const uint32_t at = words(1);
-        const auto divide = [&](Code code, uint32_t a, uint32_t b) {
-            emit({.code = code, .d = at, .a = a, .b = b});
+        const auto divide = [&](Execute code, uint32_t a, uint32_t b) {
+            emit({.run = code, .d = at, .a = a, .b = b});
             return at;
         };
-        if (n.bits == 0) return divide(Code::kModI, linear, across);
-        (void)divide(Code::kDivI, linear, across);
-        return divide(n.bits == 1 ? Code::kModI : Code::kDivI, at, down);
-    }
-
-    KernelInstruction scalar(ScalarOp op, ScalarType type, uint32_t d, uint32_t a, uint32_t b,
-                             bool is_wide_b = false, bool is_wide_result = false) const {
-        return {.code = Code::kScalar,
-                .is_wide_a = is_wide(type),
-                .is_wide_b = is_wide_b,
-                .is_wide_result = is_wide_result,
-                .type = type,
-                .op = op,
-                .d = d,
-                .a = a,
-                .b = b};
+        if (n.bits == 0) return divide(Do::mod_i, linear, across);
+        (void)divide(Do::div_i, linear, across);
+        return divide(n.bits == 1 ? Do::mod_i : Do::div_i, at, down);
     }
 
     uint32_t operation(const ExprNode& n, uint32_t wanted) {
@@ -617,94 +764,22 @@ class KernelLowering {
 
     void apply(ScalarOp op, ScalarType type, uint32_t to, uint32_t a, uint32_t b, bool is_wide_b,
                bool is_wide_result) {
-        if (type == ScalarType::kF32) {
-            if (const Code code = float_code(op); code != Code::kEnd) {
-                emit({.code = code, .d = to, .a = a, .b = b});
-                return;
-            }
-            if (float_function(op) != nullptr) {
-                emit({.code = Code::kFunction, .op = op, .d = to, .a = a, .b = b});
-                return;
-            }
-        }
-        if (const Code code = word_code(op, type); code != Code::kEnd)
-            emit({.code = code, .d = to, .a = a, .b = b, .c = 1});
+        const FloatFunction function = type == ScalarType::kF32 ? float_function(op) : nullptr;
+        if (const Execute run = find_operation(op, type); run != nullptr)
+            emit({.run = run, .d = to, .a = a, .b = b, .c = 1});
+        else if (function != nullptr)
+            emit({.run = Do::function, .function = function, .d = to, .a = a, .b = b});
         else
-            emit(scalar(op, type, to, a, b, is_wide_b, is_wide_result));
+            emit({.run = Do::scalar,
+                  .is_wide_a = is_wide(type),
+                  .is_wide_b = is_wide_b,
+                  .is_wide_result = is_wide_result,
+                  .type = type,
+                  .op = op,
+                  .d = to,
+                  .a = a,
+                  .b = b});
     }
-    static Code float_code(ScalarOp op) {
-        switch (op) {
-            case ScalarOp::kAdd:
-                return Code::kAddF;
-            case ScalarOp::kSub:
-                return Code::kSubF;
-            case ScalarOp::kMul:
-                return Code::kMulF;
-            case ScalarOp::kDiv:
-                return Code::kDivF;
-            case ScalarOp::kNeg:
-                return Code::kNegF;
-            case ScalarOp::kAbs:
-                return Code::kAbsF;
-            case ScalarOp::kMin:
-                return Code::kMinF;
-            case ScalarOp::kMax:
-                return Code::kMaxF;
-            case ScalarOp::kLess:
-                return Code::kLessF;
-            case ScalarOp::kLessEqual:
-                return Code::kLessEqualF;
-            case ScalarOp::kEqual:
-                return Code::kEqualF;
-            case ScalarOp::kNotEqual:
-                return Code::kNotEqualF;
-            default:
-                return Code::kEnd;
-        }
-    }
-    /// The instruction for an operation of words that are integers or conditions; kEnd: none.
-    static Code word_code(ScalarOp op, ScalarType type) {
-        if (is_wide(type) || is_floating(type)) return Code::kEnd;
-        const bool is_i32 = type == ScalarType::kI32;
-        switch (op) {
-            case ScalarOp::kAdd:
-                return Code::kAdd;
-            case ScalarOp::kSub:
-                return Code::kSub;
-            case ScalarOp::kMul:
-                return Code::kMul;
-            case ScalarOp::kBitAnd:
-                return Code::kAnd;
-            case ScalarOp::kBitOr:
-                return Code::kOr;
-            case ScalarOp::kEqual:
-                return Code::kEqual;
-            case ScalarOp::kNotEqual:
-            case ScalarOp::kXor:
-                return Code::kNotEqual;
-            case ScalarOp::kNot:
-                return Code::kNotCondition;
-            case ScalarOp::kToI32:
-            case ScalarOp::kToU32:
-            case ScalarOp::kBitsToF32:
-                return Code::kCopy;
-            case ScalarOp::kMin:
-                return is_i32 ? Code::kMinI : Code::kEnd;
-            case ScalarOp::kMax:
-                return is_i32 ? Code::kMaxI : Code::kEnd;
-            case ScalarOp::kLess:
-                return is_i32 ? Code::kLessI : Code::kEnd;
-            case ScalarOp::kLessEqual:
-                return is_i32 ? Code::kLessEqualI : Code::kEnd;
-            case ScalarOp::kDiv:
-                return is_i32 ? Code::kDivI : Code::kEnd;
-            case ScalarOp::kMod:
-                return is_i32 ? Code::kModI : Code::kEnd;
-            default:
-                return Code::kEnd;
-        }
-    }
-
     bool is_at_hand(uint32_t id) const {
         const ExprNode& n = node(id);
         return n.kind == ExprKind::kConstant ||
@@ -717,24 +792,24 @@ class KernelLowering {
         if (op == ScalarOp::kSelect && count == 1 && is_at_hand(in[1]) && is_at_hand(in[2])) {
             const uint32_t yes = value(in[1]), no = value(in[2]);
             const uint32_t to = wanted == kNone ? words(1) : wanted;
-            emit({.code = Code::kSelect, .d = to, .a = condition, .b = yes, .c = no});
+            emit({.run = Do::select, .d = to, .a = condition, .b = yes, .c = no});
             return to;
         }
         if (op != ScalarOp::kSelect && is_at_hand(in[1])) {
             const uint32_t other = value(in[1]), to = wanted == kNone ? words(1) : wanted;
-            emit({.code = op == ScalarOp::kAnd ? Code::kAnd : Code::kOr,
+            emit({.run = op == ScalarOp::kAnd ? Do::bit_and : Do::bit_or,
                   .d = to,
                   .a = condition,
                   .b = other});
             return to;
         }
         const uint32_t to = words(count);
-        const uint32_t to_no = emit({.code = Code::kJumpUnless, .b = condition});
+        const uint32_t to_no = emit({.run = Do::jump_unless, .b = condition});
         if (op == ScalarOp::kOr)
             copy(to, condition, 1);
         else
             (void)value(in[1], to);
-        const uint32_t to_end = emit({.code = Code::kJump});
+        const uint32_t to_end = emit({.run = Do::jump});
         out_.code_[to_no].a = here();
         if (op == ScalarOp::kAnd)
             copy(to, condition, 1);
@@ -765,7 +840,7 @@ class KernelLowering {
             else if (values[i] != kNone)
                 copy(local_at_[parameter.bits], values[i], words_of(parameter));
         }
-        emit({.code = Code::kCall, .a = functions_[index].entry});
+        emit({.run = Do::call, .a = functions_[index].entry});
         for (size_t i = 0; i < arguments.size(); ++i)
             if (is_result(function.parameters[i]))
                 write(place(arguments[i]), local_at_[node(function.parameters[i]).bits],
@@ -776,9 +851,7 @@ class KernelLowering {
         return to;
     }
     void bind(uint64_t buffer, uint64_t to) {
-        emit({.code = Code::kBind,
-              .d = static_cast<uint32_t>(buffer),
-              .a = static_cast<uint32_t>(to)});
+        emit({.run = Do::bind, .d = static_cast<uint32_t>(buffer), .a = static_cast<uint32_t>(to)});
     }
 
     // ------------------------------------------------------------------------ statements
@@ -808,7 +881,7 @@ class KernelLowering {
                 if (s.a == 0) return;
                 const uint32_t first = value(s.a);
                 if (l.kind == LocalKind::kLanes)
-                    emit({.code = Code::kFill, .d = local_at_[s.local], .a = first, .c = l.length});
+                    emit({.run = Do::fill, .d = local_at_[s.local], .a = first, .c = l.length});
                 else
                     copy(local_at_[s.local], first, words_of(l));
                 return;
@@ -852,13 +925,13 @@ class KernelLowering {
             case StatementKind::kFor:
                 return loop(s);
             case StatementKind::kIf: {
-                const uint32_t to_otherwise = emit({.code = Code::kJumpUnless, .b = value(s.a)});
+                const uint32_t to_otherwise = emit({.run = Do::jump_unless, .b = value(s.a)});
                 block(s.body);
                 if (s.otherwise.empty()) {
                     out_.code_[to_otherwise].a = here();
                     return;
                 }
-                const uint32_t to_end = emit({.code = Code::kJump});
+                const uint32_t to_end = emit({.run = Do::jump});
                 out_.code_[to_otherwise].a = here();
                 block(s.otherwise);
                 out_.code_[to_end].a = here();
@@ -868,24 +941,24 @@ class KernelLowering {
                 return block(s.body);
             case StatementKind::kBarrier:
                 out_.has_barriers_ = true;
-                emit({.code = Code::kBarrier});
+                emit({.is_barrier = true});
                 return;
             case StatementKind::kSubgroupBarrier:
                 if (body_.subgroup_size != 0) fail("subgroups");
                 return;
             case StatementKind::kReturn:
                 if (is_main_) {
-                    ends_.push_back(emit({.code = Code::kJump}));
+                    ends_.push_back(emit({.run = Do::jump}));
                     return;
                 }
                 if (s.a != 0) copy(result_, value(s.a), words_of(node(s.a)));
-                emit({.code = Code::kReturn});
+                emit({.run = Do::leave});
                 return;
             case StatementKind::kContinue:
-                continues_.push_back(emit({.code = Code::kJump}));
+                continues_.push_back(emit({.run = Do::jump}));
                 return;
             case StatementKind::kBreak:
-                breaks_.push_back(emit({.code = Code::kJump}));
+                breaks_.push_back(emit({.run = Do::jump}));
                 return;
             default:
                 return fail(std::string("the statement '") + instruction_of(s.kind).name + "'");
@@ -936,10 +1009,10 @@ class KernelLowering {
         const bool has_lanes =
             a.kind == ExprKind::kLocal && body_.locals[a.bits].kind == LocalKind::kLanes;
         const uint32_t factor = has_lanes ? local_at_[a.bits] : value(s.a);
-        const Code code = has_lanes
-                              ? (has_fma_ ? Code::kLanesFma : Code::kLanesProductSum)
-                              : (has_fma_ ? Code::kLanesFactorFma : Code::kLanesFactorProductSum);
-        emit({.code = code,
+        const Execute code = has_lanes
+                                 ? (has_fma_ ? Do::lanes_fma : Do::lanes_product_sum)
+                                 : (has_fma_ ? Do::lanes_factor_fma : Do::lanes_factor_product_sum);
+        emit({.run = code,
               .count = static_cast<uint8_t>(body_.locals[s.local].length),
               .d = local_at_[s.local],
               .a = factor,
@@ -951,14 +1024,14 @@ class KernelLowering {
         const ScalarType type = body_.locals[s.local].type;
         (void)value(s.a, counter);
         const uint32_t start = here();
-        const uint32_t to_end = emit({.code = Code::kJumpUnless, .b = value(s.b)});
+        const uint32_t to_end = emit({.run = Do::jump_unless, .b = value(s.b)});
         std::vector<uint32_t> outer_continues, outer_breaks;
         std::swap(outer_continues, continues_);
         std::swap(outer_breaks, breaks_);
         block(s.body);
         for (const uint32_t at : continues_) out_.code_[at].a = here();
         if (s.c == 0 && type == ScalarType::kI32)
-            emit({.code = Code::kAddConstant,
+            emit({.run = Do::add_constant,
                   .d = counter,
                   .a = counter,
                   .b = s.op == ScalarOp::kSub ? ~0u : 1u});
@@ -967,7 +1040,7 @@ class KernelLowering {
                   is_wide(type));
         else
             apply(s.op, type, counter, counter, value(s.c), is_wide(type), is_wide(type));
-        emit({.code = Code::kJump, .a = start});
+        emit({.run = Do::jump, .a = start});
         out_.code_[to_end].a = here();
         for (const uint32_t at : breaks_) out_.code_[at].a = here();
         std::swap(outer_continues, continues_);
@@ -994,369 +1067,18 @@ Result<KernelCode> lower_kernel(const Body& body, CpuIsa cpu, std::string_view n
 
 // ---------------------------------------------------------------------------- execution
 
-namespace {
-
-float f32(uint32_t bits) {
-    return std::bit_cast<float>(bits);
-}
-uint32_t bits_of(float value) {
-    return std::bit_cast<uint32_t>(value);
-}
-uint64_t two_words(const uint32_t* from) {
-    uint64_t bits;
-    std::memcpy(&bits, from, sizeof bits);
-    return bits;
-}
-
-template <class T>
-T element(const std::byte* buffer, uint32_t index) {
-    T value;
-    std::memcpy(&value,
-                buffer + static_cast<ptrdiff_t>(static_cast<int32_t>(index)) *
-                             static_cast<ptrdiff_t>(sizeof(T)),
-                sizeof value);
-    return value;
-}
-template <class T>
-void set_element(std::byte* buffer, uint32_t index, T value) {
-    std::memcpy(buffer + static_cast<ptrdiff_t>(static_cast<int32_t>(index)) *
-                             static_cast<ptrdiff_t>(sizeof(T)),
-                &value, sizeof value);
-}
-template <class T>
-uint32_t extended(uint32_t bits) {
-    return static_cast<uint32_t>(static_cast<T>(bits));
-}
-
-// A quotient by zero is zero.
-int32_t quotient(int32_t a, int32_t b) {
-    return b == 0 ? 0 : b == -1 ? static_cast<int32_t>(0u - static_cast<uint32_t>(a)) : a / b;
-}
-int32_t remainder_of(int32_t a, int32_t b) {
-    return b == 0 || b == -1 ? 0 : a % b;
-}
-
-void product_sums(uint32_t* sums, const uint32_t* a, const uint32_t* b, uint32_t n) {
-    for (uint32_t i = 0; i < n; ++i) sums[i] = bits_of(f32(sums[i]) + f32(a[i]) * f32(b[i]));
-}
-void factor_product_sums(uint32_t* sums, float a, const uint32_t* b, uint32_t n) {
-    for (uint32_t i = 0; i < n; ++i) sums[i] = bits_of(f32(sums[i]) + a * f32(b[i]));
-}
-#if defined(__x86_64__) && defined(__GNUC__)
-// Only kernels for CPUs with these instructions reach the functions.
-#define HEARTH_TARGET_FMA __attribute__((target("avx2,fma")))
-#else
-#define HEARTH_TARGET_FMA
-#endif
-HEARTH_TARGET_FMA void fused_product_sums(uint32_t* sums, const uint32_t* a, const uint32_t* b,
-                                          uint32_t n) {
-    for (uint32_t i = 0; i < n; ++i)
-        sums[i] = bits_of(std::fma(f32(a[i]), f32(b[i]), f32(sums[i])));
-}
-HEARTH_TARGET_FMA void fused_factor_product_sums(uint32_t* sums, float a, const uint32_t* b,
-                                                 uint32_t n) {
-    for (uint32_t i = 0; i < n; ++i) sums[i] = bits_of(std::fma(a, f32(b[i]), f32(sums[i])));
-}
-
-uint32_t scalar_bits(const KernelInstruction& i, uint32_t* r) {
-    const uint64_t a = i.is_wide_a ? two_words(r + i.a) : r[i.a];
-    const uint64_t b = i.is_wide_b ? two_words(r + i.b) : r[i.b];
-    const uint64_t result = scalar_operation(i.op, i.type, {a, b, 0});
-    if (i.is_wide_result) r[i.d + 1] = static_cast<uint32_t>(result >> 32);
-    return static_cast<uint32_t>(result);
-}
-
-size_t bytes_of(uint32_t words) {
-    return words * sizeof(uint32_t);
-}
-int32_t i32(uint32_t bits) {
-    return static_cast<int32_t>(bits);
-}
-
-void copy_words(const KernelInstruction& i, uint32_t* r, uint32_t* shared) {
-    switch (i.code) {
-        case Code::kCopy:
-            if (i.c == 1)
-                r[i.d] = r[i.a];
-            else
-                std::memmove(r + i.d, r + i.a, bytes_of(i.c));
-            break;
-        case Code::kFill:
-            std::fill_n(r + i.d, i.c, r[i.a]);
-            break;
-        case Code::kRead:
-            std::memmove(r + i.d, r + i.a + i32(r[i.b]), bytes_of(i.c));
-            break;
-        case Code::kWrite:
-            std::memmove(r + i.d + i32(r[i.b]), r + i.a, bytes_of(i.c));
-            break;
-        case Code::kReadShared:
-            std::memcpy(r + i.d, shared + i.a + i32(r[i.b]), bytes_of(i.c));
-            break;
-        case Code::kWriteShared:
-            std::memcpy(shared + i.d + i32(r[i.b]), r + i.a, bytes_of(i.c));
-            break;
-        default:
-            HEARTH_ASSERT(false && "an instruction of another kind");
-    }
-}
-
-void access_buffer(const KernelInstruction& i, uint32_t* r, std::byte** buffers) {
-    const auto word_at = [&](uint32_t buffer, uint32_t index) {
-        return buffers[buffer] +
-               static_cast<ptrdiff_t>(i32(index)) * static_cast<ptrdiff_t>(sizeof(uint32_t));
-    };
-    switch (i.code) {
-        case Code::kBind:
-            buffers[i.d] = buffers[i.a];
-            break;
-        case Code::kLoad:
-            if (i.c == 1)
-                r[i.d] = element<uint32_t>(buffers[i.a], r[i.b]);
-            else
-                std::memcpy(r + i.d, word_at(i.a, r[i.b]), bytes_of(i.c));
-            break;
-        case Code::kStore:
-            if (i.c == 1)
-                set_element(buffers[i.d], r[i.b], r[i.a]);
-            else
-                std::memcpy(word_at(i.d, r[i.b]), r + i.a, bytes_of(i.c));
-            break;
-        case Code::kLoadWide: {
-            const auto bits = element<uint64_t>(buffers[i.a], r[i.b]);
-            std::memcpy(r + i.d, &bits, sizeof bits);
-            break;
-        }
-        case Code::kStoreWide:
-            set_element(buffers[i.d], r[i.b], two_words(r + i.a));
-            break;
-        case Code::kLoadF16:
-            r[i.d] = static_cast<uint32_t>(half_of(element<uint16_t>(buffers[i.a], r[i.b]), 0));
-            break;
-        case Code::kStoreF16:
-            set_element(buffers[i.d], r[i.b], static_cast<uint16_t>(bits_of_half(r[i.a])));
-            break;
-        case Code::kLoadBF16:
-            r[i.d] = uint32_t{element<uint16_t>(buffers[i.a], r[i.b])} << 16;
-            break;
-        case Code::kStoreBF16:
-            set_element(buffers[i.d], r[i.b], float_to_bfloat16(static_cast<double>(f32(r[i.a]))));
-            break;
-        case Code::kLoadI8:
-            r[i.d] = extended<int8_t>(element<uint8_t>(buffers[i.a], r[i.b]));
-            break;
-        case Code::kLoadU8:
-            r[i.d] = element<uint8_t>(buffers[i.a], r[i.b]);
-            break;
-        case Code::kStore8:
-            set_element(buffers[i.d], r[i.b], static_cast<uint8_t>(r[i.a]));
-            break;
-        case Code::kLoadI16:
-            r[i.d] = extended<int16_t>(element<uint16_t>(buffers[i.a], r[i.b]));
-            break;
-        case Code::kLoadU16:
-            r[i.d] = element<uint16_t>(buffers[i.a], r[i.b]);
-            break;
-        case Code::kStore16:
-            set_element(buffers[i.d], r[i.b], static_cast<uint16_t>(r[i.a]));
-            break;
-        case Code::kLoadHalves:
-            std::memcpy(r + i.d, buffers[i.a] + ptrdiff_t{2} * i32(r[i.b]), 16);
-            break;
-        case Code::kHalf:
-            r[i.d] = static_cast<uint32_t>(half_of(r[i.a], i.b));
-            break;
-        default:
-            HEARTH_ASSERT(false && "an instruction of another kind");
-    }
-}
-
-void compute_floats(const KernelInstruction& i, uint32_t* r) {
-    switch (i.code) {
-        case Code::kAddF:
-            r[i.d] = bits_of(f32(r[i.a]) + f32(r[i.b]));
-            break;
-        case Code::kSubF:
-            r[i.d] = bits_of(f32(r[i.a]) - f32(r[i.b]));
-            break;
-        case Code::kMulF:
-            r[i.d] = bits_of(f32(r[i.a]) * f32(r[i.b]));
-            break;
-        case Code::kDivF:
-            r[i.d] = bits_of(f32(r[i.a]) / f32(r[i.b]));
-            break;
-        case Code::kNegF:
-            r[i.d] = r[i.a] ^ 0x80000000u;
-            break;
-        case Code::kAbsF:
-            r[i.d] = r[i.a] & 0x7fffffffu;
-            break;
-        case Code::kMinF: {  // NaN stays NaN
-            const float a = f32(r[i.a]), b = f32(r[i.b]);
-            r[i.d] = std::isnan(b) || b < a ? r[i.b] : r[i.a];
-            break;
-        }
-        case Code::kMaxF: {
-            const float a = f32(r[i.a]), b = f32(r[i.b]);
-            r[i.d] = std::isnan(b) || b > a ? r[i.b] : r[i.a];
-            break;
-        }
-        case Code::kLessF:
-            r[i.d] = f32(r[i.a]) < f32(r[i.b]);
-            break;
-        case Code::kLessEqualF:
-            r[i.d] = f32(r[i.a]) <= f32(r[i.b]);
-            break;
-        case Code::kEqualF:
-            r[i.d] = f32(r[i.a]) == f32(r[i.b]);
-            break;
-        case Code::kNotEqualF:
-            r[i.d] = f32(r[i.a]) != f32(r[i.b]);
-            break;
-        case Code::kFunction:
-            r[i.d] = bits_of(float_function(i.op)(f32(r[i.a]), f32(r[i.b])));
-            break;
-        case Code::kProductSum:
-            r[i.d] = bits_of(f32(r[i.a]) * f32(r[i.b]) + f32(r[i.c]));
-            break;
-        case Code::kFma:
-            r[i.d] = bits_of(std::fma(f32(r[i.a]), f32(r[i.b]), f32(r[i.c])));
-            break;
-        case Code::kLanesProductSum:
-            product_sums(r + i.d, r + i.a, r + i.b, i.count);
-            break;
-        case Code::kLanesFma:
-            fused_product_sums(r + i.d, r + i.a, r + i.b, i.count);
-            break;
-        case Code::kLanesFactorProductSum:
-            factor_product_sums(r + i.d, f32(r[i.a]), r + i.b, i.count);
-            break;
-        case Code::kLanesFactorFma:
-            fused_factor_product_sums(r + i.d, f32(r[i.a]), r + i.b, i.count);
-            break;
-        default:
-            HEARTH_ASSERT(false && "an instruction of another kind");
-    }
-}
-
-void compute_words(const KernelInstruction& i, uint32_t* r) {
-    switch (i.code) {
-        case Code::kAdd:
-            r[i.d] = r[i.a] + r[i.b];
-            break;
-        case Code::kSub:
-            r[i.d] = r[i.a] - r[i.b];
-            break;
-        case Code::kMul:
-            r[i.d] = r[i.a] * r[i.b];
-            break;
-        case Code::kAddConstant:
-            r[i.d] = r[i.a] + i.b;
-            break;
-        case Code::kMulConstant:
-            r[i.d] = r[i.a] * i.b;
-            break;
-        case Code::kMinI:
-            r[i.d] = static_cast<uint32_t>(std::min(i32(r[i.a]), i32(r[i.b])));
-            break;
-        case Code::kMaxI:
-            r[i.d] = static_cast<uint32_t>(std::max(i32(r[i.a]), i32(r[i.b])));
-            break;
-        case Code::kLessI:
-            r[i.d] = i32(r[i.a]) < i32(r[i.b]);
-            break;
-        case Code::kLessEqualI:
-            r[i.d] = i32(r[i.a]) <= i32(r[i.b]);
-            break;
-        case Code::kDivI:
-            r[i.d] = static_cast<uint32_t>(quotient(i32(r[i.a]), i32(r[i.b])));
-            break;
-        case Code::kModI:
-            r[i.d] = static_cast<uint32_t>(remainder_of(i32(r[i.a]), i32(r[i.b])));
-            break;
-        case Code::kEqual:
-            r[i.d] = r[i.a] == r[i.b];
-            break;
-        case Code::kNotEqual:
-            r[i.d] = r[i.a] != r[i.b];
-            break;
-        case Code::kAnd:
-            r[i.d] = r[i.a] & r[i.b];
-            break;
-        case Code::kOr:
-            r[i.d] = r[i.a] | r[i.b];
-            break;
-        case Code::kNotCondition:
-            r[i.d] = r[i.a] == 0;
-            break;
-        case Code::kSelect:
-            r[i.d] = r[i.a] != 0 ? r[i.b] : r[i.c];
-            break;
-        case Code::kScalar:
-            r[i.d] = scalar_bits(i, r);
-            break;
-        case Code::kPhilox:
-            r[i.d] = philox_bits(two_words(r + i.a), r[i.b], r[i.c]);
-            break;
-        case Code::kHighProduct:
-            r[i.d] = static_cast<uint32_t>(uint64_t{r[i.a]} * r[i.b] >> 32);
-            break;
-        case Code::kExtendI8:
-            r[i.d] = extended<int8_t>(r[i.a]);
-            break;
-        case Code::kExtendU8:
-            r[i.d] = extended<uint8_t>(r[i.a]);
-            break;
-        case Code::kExtendI16:
-            r[i.d] = extended<int16_t>(r[i.a]);
-            break;
-        case Code::kExtendU16:
-            r[i.d] = extended<uint16_t>(r[i.a]);
-            break;
-        default:
-            HEARTH_ASSERT(false && "an instruction of another kind");
-    }
-}
-
-}  // namespace
-
 bool KernelCode::resume(Invocation& invocation, uint32_t* shared) const {
-    uint32_t* const r = invocation.registers.data();
-    std::byte** const buffers = invocation.buffers.data();
     const KernelInstruction* const code = code_.data();
-    for (const KernelInstruction* next = code + invocation.next;;) {
-        const KernelInstruction& i = *next++;
-        switch (i.code) {
-            case Code::kEnd:
-                return false;
-            case Code::kBarrier:
-                invocation.next = static_cast<uint32_t>(next - code);
-                return true;
-            case Code::kJump:
-                next = code + i.a;
-                break;
-            case Code::kJumpUnless:
-                if (r[i.b] == 0) next = code + i.a;
-                break;
-            case Code::kCall:
-                invocation.returns.push_back(static_cast<uint32_t>(next - code));
-                next = code + i.a;
-                break;
-            case Code::kReturn:
-                next = code + invocation.returns.back();
-                invocation.returns.pop_back();
-                break;
-
-            default:
-                if (i.code < Code::kBind)
-                    copy_words(i, r, shared);
-                else if (i.code < Code::kAddF)
-                    access_buffer(i, r, buffers);
-                else if (i.code < Code::kAdd)
-                    compute_floats(i, r);
-                else
-                    compute_words(i, r);
+    Machine machine{invocation.registers.data(), shared, invocation.buffers.data(),
+                    invocation.returns,          code,   code + invocation.next};
+    for (;;) {
+        const KernelInstruction& i = *machine.next++;
+        if (i.run != nullptr) {
+            i.run(i, machine);
+            continue;
         }
+        invocation.next = static_cast<uint32_t>(machine.next - code);
+        return i.is_barrier;
     }
 }
 

@@ -390,8 +390,6 @@ class KernelRun {
                 result = elements(n.in[0], mask);
                 if (n.chunk != Chunk::kSums) round_all(result);
                 return;
-            case ExprKind::kGather:
-                return gather(n, at, result, mask);
             default:
                 HEARTH_ASSERT(false && "no value");
         }
@@ -402,7 +400,7 @@ class KernelRun {
                kind == ExprKind::kGreater || kind == ExprKind::kGreaterEqual;
     }
     static bool is_indexed(ExprKind kind) {
-        return kind == ExprKind::kLoad || kind == ExprKind::kLoadChunk || kind == ExprKind::kGather;
+        return kind == ExprKind::kLoad || kind == ExprKind::kLoadChunk;
     }
 
     void read_place(const ExprNode& n, Elements& result, const Mask& mask) {
@@ -437,15 +435,6 @@ class KernelRun {
         const Elements all = elements(n.in[0], mask);
         const Values lane = values(n.in[1], mask);
         fill(result, mask, [&](uint32_t, size_t t) { return all[lane[t]][t]; });
-    }
-
-    void gather(const ExprNode& n, Values at, Elements& result, const Mask& mask) {
-        for (Values& element : result) {
-            const Elements argument[] = {{at}};
-            element = call(n.bits, argument, {}, mask)[0];
-            for (uint64_t& next : at) ++next;
-        }
-        if (n.chunk == Chunk::kHalves) round_all(result);
     }
 
     static void round_all(Elements& elements) {
