@@ -58,24 +58,6 @@ HEARTH_FUNCTION float hearth_at_least(float a, float bound) {
 HEARTH_FUNCTION float hearth_sign(float x) {
     return x > 0 ? 1.0f : x < 0 ? -1.0f : x;
 }
-HEARTH_FUNCTION int32_t hearth_min_i32(int32_t a, int32_t b) {
-    return a < b ? a : b;
-}
-HEARTH_FUNCTION int32_t hearth_max_i32(int32_t a, int32_t b) {
-    return a > b ? a : b;
-}
-HEARTH_FUNCTION uint32_t hearth_min_u32(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-HEARTH_FUNCTION uint32_t hearth_max_u32(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
-}
-HEARTH_FUNCTION int32_t hearth_sign_i32(int32_t x) {
-    return (x > 0) - (x < 0);
-}
-HEARTH_FUNCTION int32_t hearth_abs_i32(int32_t x) {
-    return x < 0 ? 0 - x : x;
-}
 HEARTH_FUNCTION double hearth_min_f64(double a, double b) {
     return b != b || b < a ? b : a;
 }
@@ -85,25 +67,6 @@ HEARTH_FUNCTION double hearth_max_f64(double a, double b) {
 HEARTH_FUNCTION double hearth_sign_f64(double x) {
     return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
 }
-HEARTH_FUNCTION int64_t hearth_min_i64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-HEARTH_FUNCTION int64_t hearth_max_i64(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-HEARTH_FUNCTION uint64_t hearth_min_u64(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-HEARTH_FUNCTION uint64_t hearth_max_u64(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-HEARTH_FUNCTION int64_t hearth_sign_i64(int64_t x) {
-    return (x > 0) - (x < 0);
-}
-HEARTH_FUNCTION int64_t hearth_abs_i64(int64_t x) {
-    return x < 0 ? 0 - x : x;
-}
-
 /* Without calls and branches, so that compilers make vectors of loops.  Coefficients: Moshier, Cephes (expf, tanhf). */
 HEARTH_FUNCTION float hearth_exp(float x) {
     const uint32_t is_small = 0u - (uint32_t)(x < -104.0f), is_large = 0u - (uint32_t)(x > 89.0f);
@@ -176,75 +139,63 @@ HEARTH_FUNCTION float hearth_erf(float x) {
     return hearth_f32_of_bits(bits | sign);
 }
 
-/* Division by zero gives zero; it ends a program otherwise. */
-HEARTH_FUNCTION int32_t hearth_div_i32(int32_t a, int32_t b) {
-    return b == 0 ? 0 : b == -1 ? 0 - a : a / b;
-}
-HEARTH_FUNCTION int32_t hearth_mod_i32(int32_t a, int32_t b) {
-    return b == 0 || b == -1 ? 0 : a % b;
-}
-HEARTH_FUNCTION uint32_t hearth_div_u32(uint32_t a, uint32_t b) {
-    return b == 0 ? 0 : a / b;
-}
-HEARTH_FUNCTION uint32_t hearth_mod_u32(uint32_t a, uint32_t b) {
-    return b == 0 ? 0 : a % b;
-}
-HEARTH_FUNCTION int32_t hearth_shl_i32(int32_t a, int32_t b) {
-    return b >= 0 && b < 32 ? (int32_t)((uint32_t)a << b) : 0;
-}
-HEARTH_FUNCTION int32_t hearth_shr_i32(int32_t a, int32_t b) {
-    return b >= 0 && b < 32 ? a >> b : 0;
-}
-HEARTH_FUNCTION uint32_t hearth_shl_u32(uint32_t a, uint32_t b) {
-    return b < 32 ? a << b : 0;
-}
-HEARTH_FUNCTION uint32_t hearth_shr_u32(uint32_t a, uint32_t b) {
-    return b < 32 ? a >> b : 0;
-}
-HEARTH_FUNCTION uint32_t hearth_pow_u32(uint32_t base, uint32_t exponent) {
-    uint32_t result = 1;
-    for (; exponent > 0; exponent >>= 1, base *= base)
-        if ((exponent & 1) != 0) result *= base;
-    return result;
-}
-HEARTH_FUNCTION int32_t hearth_pow_i32(int32_t base, int32_t exponent) {
-    if (exponent >= 0) return (int32_t)hearth_pow_u32((uint32_t)base, (uint32_t)exponent);
-    return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) == 0 ? 1 : -1;
-}
-HEARTH_FUNCTION int64_t hearth_div_i64(int64_t a, int64_t b) {
-    return b == 0 ? 0 : b == -1 ? 0 - a : a / b;
-}
-HEARTH_FUNCTION int64_t hearth_mod_i64(int64_t a, int64_t b) {
-    return b == 0 || b == -1 ? 0 : a % b;
-}
-HEARTH_FUNCTION uint64_t hearth_div_u64(uint64_t a, uint64_t b) {
-    return b == 0 ? 0 : a / b;
-}
-HEARTH_FUNCTION uint64_t hearth_mod_u64(uint64_t a, uint64_t b) {
-    return b == 0 ? 0 : a % b;
-}
-HEARTH_FUNCTION int64_t hearth_shl_i64(int64_t a, int64_t b) {
-    return b >= 0 && b < 64 ? (int64_t)((uint64_t)a << b) : 0;
-}
-HEARTH_FUNCTION int64_t hearth_shr_i64(int64_t a, int64_t b) {
-    return b >= 0 && b < 64 ? a >> b : 0;
-}
-HEARTH_FUNCTION uint64_t hearth_shl_u64(uint64_t a, uint64_t b) {
-    return b < 64 ? a << b : 0;
-}
-HEARTH_FUNCTION uint64_t hearth_shr_u64(uint64_t a, uint64_t b) {
-    return b < 64 ? a >> b : 0;
-}
-HEARTH_FUNCTION uint64_t hearth_pow_u64(uint64_t base, uint64_t exponent) {
-    uint64_t result = 1;
-    for (; exponent > 0; exponent >>= 1, base *= base)
-        if ((exponent & 1) != 0) result *= base;
-    return result;
-}
-HEARTH_FUNCTION int64_t hearth_pow_i64(int64_t base, int64_t exponent) {
-    if (exponent >= 0) return (int64_t)hearth_pow_u64((uint64_t)base, (uint64_t)exponent);
-    return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) == 0 ? 1 : -1;
-}
+/* Integers of n bits.  Division by zero gives zero; it ends a program otherwise. */
+#define HEARTH_INTEGERS(n)                                                                \
+    HEARTH_FUNCTION int##n##_t hearth_min_i##n(int##n##_t a, int##n##_t b) {              \
+        return a < b ? a : b;                                                             \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_max_i##n(int##n##_t a, int##n##_t b) {              \
+        return a > b ? a : b;                                                             \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_sign_i##n(int##n##_t x) {                           \
+        return (x > 0) - (x < 0);                                                         \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_abs_i##n(int##n##_t x) {                            \
+        return x < 0 ? 0 - x : x;                                                         \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_div_i##n(int##n##_t a, int##n##_t b) {              \
+        return b == 0 ? 0 : b == -1 ? 0 - a : a / b;                                      \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_mod_i##n(int##n##_t a, int##n##_t b) {              \
+        return b == 0 || b == -1 ? 0 : a % b;                                             \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_shl_i##n(int##n##_t a, int##n##_t b) {              \
+        return b >= 0 && b < n ? (int##n##_t)((uint##n##_t)a << b) : 0;                   \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_shr_i##n(int##n##_t a, int##n##_t b) {              \
+        return b >= 0 && b < n ? a >> b : 0;                                              \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_min_u##n(uint##n##_t a, uint##n##_t b) {           \
+        return a < b ? a : b;                                                             \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_max_u##n(uint##n##_t a, uint##n##_t b) {           \
+        return a > b ? a : b;                                                             \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_div_u##n(uint##n##_t a, uint##n##_t b) {           \
+        return b == 0 ? 0 : a / b;                                                        \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_mod_u##n(uint##n##_t a, uint##n##_t b) {           \
+        return b == 0 ? 0 : a % b;                                                        \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_shl_u##n(uint##n##_t a, uint##n##_t b) {           \
+        return b < n ? a << b : 0;                                                        \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_shr_u##n(uint##n##_t a, uint##n##_t b) {           \
+        return b < n ? a >> b : 0;                                                        \
+    }                                                                                     \
+    HEARTH_FUNCTION uint##n##_t hearth_pow_u##n(uint##n##_t base, uint##n##_t exponent) { \
+        uint##n##_t result = 1;                                                           \
+        for (; exponent > 0; exponent >>= 1, base *= base)                                \
+            if ((exponent & 1) != 0) result *= base;                                      \
+        return result;                                                                    \
+    }                                                                                     \
+    HEARTH_FUNCTION int##n##_t hearth_pow_i##n(int##n##_t base, int##n##_t exponent) {    \
+        if (exponent >= 0)                                                                \
+            return (int##n##_t)hearth_pow_u##n((uint##n##_t)base, (uint##n##_t)exponent); \
+        return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) == 0 ? 1 : -1;             \
+    }
+HEARTH_INTEGERS(32)
+HEARTH_INTEGERS(64)
 
 /* What an integer cannot hold becomes its nearest one, NaN zero. */
 HEARTH_FUNCTION int32_t hearth_to_i32(float x) {
