@@ -36,8 +36,6 @@ WriteConv writer_of(ConvFamily family) {
             return gpu_conv_tiled;
         case ConvFamily::kStrips:
             return gpu_conv_strips;
-        case ConvFamily::kWinograd:
-            return gpu_conv_winograd;
         case ConvFamily::kDepthwise:
             return gpu_conv_depthwise;
         case ConvFamily::kMatrix:

@@ -8,37 +8,20 @@
 
 #pragma once
 
-#include "compiler/codegen/kernel_draft.hpp"
-#include "compiler/codegen/kernel_task.hpp"
-#include "compiler/codegen/shared/group_access.hpp"
-#include "compiler/codegen/shared/group_expressions.hpp"
-#include "compiler/codegen/shared/vector_access.hpp"
-#include "compiler/kernel/body.hpp"
-#include "compiler/kernel/writer.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 #include "compiler/ops/kernels/conv_tiles.hpp"
 
 #include <hearth/op/op_def.hpp>
 
-#include <memory>
 #include <span>
 #include <string>
 
 namespace hearth {
 
-class GpuConvKernel {
+class GpuConvKernel : protected OperatorKernel {
   public:
     GpuConvKernel(const KernelTask& task, const ConvProblem& problem, const ConvTile& tile)
-        : p_(problem),
-          t_(tile),
-          graph_(task.graph),
-          options_(task.options),
-          node_(task.node()),
-          body_(std::make_shared<Body>()),
-          operand_(operands_of(task.graph, task.options, *body_)),
-          expressions_(task.graph, task.group, task.inlined),
-          access_(task.graph, task.group, task.options, *body_, operand_, expressions_),
-          arena_(expressions_.arena()),
-          w_(*body_, arena_, operand_) {
+        : OperatorKernel(task), p_(problem), t_(tile) {
         thread_ = w_.let("thread", body_->invocation());
     }
 
@@ -53,16 +36,12 @@ class GpuConvKernel {
     int64_t plane() const { return p_.size[0] * p_.size[1]; }
     int64_t places() const { return count_of(p_.count); }
 
-    Expr index(int64_t value) const { return body_->index(value); }
-    Expr number(double value) const { return body_->constant(value, ScalarType::kF32); }
     /// sum += a * b, in one rounding where the device has that.
     void add_product(Expr sum, Expr a, Expr b) { w_.assign(sum, body_->multiply_add(a, b, sum)); }
     /// 0 <= i < count.
     Expr is_within(Expr i, int64_t count) const;
     Expr images();  ///< how many
 
-    /// A variable of expressions, in the current scope: what depends on it stays there.
-    Scalar bound(Expr value);
     /// Element `i` of an input, in the order of memory.
     Expr load(size_t input, Expr i);
     Expr load_four(size_t input, Expr i);
@@ -73,7 +52,6 @@ class GpuConvKernel {
     void store(Scalar image, Expr out, Scalar y, Scalar x, Expr value);
     /// Four or eight neighbours.
     void store_vector(Scalar image, Expr out, Scalar y, Scalar x, std::span<const Expr> elements);
-    Expr shared(const char* name, int64_t length, Chunk chunk = Chunk::kOne);
     /// Vectors of four words.
     Expr shared_words(const char* name, int64_t length);
     Expr array(const char* name, int64_t length);
@@ -115,15 +93,6 @@ class GpuConvKernel {
 
     const ConvProblem& p_;
     const ConvTile& t_;
-    const Graph& graph_;
-    const LowerOptions& options_;
-    const Node& node_;
-    const std::shared_ptr<Body> body_;
-    KernelWriter::Operand operand_;
-    GroupExpressions expressions_;
-    VectorAccess access_;
-    ScalarArena& arena_;
-    KernelWriter w_;
     Expr thread_;
     GridAxis grid_;
 
@@ -140,8 +109,6 @@ KernelDraft gpu_conv_depthwise(const KernelTask& task, const ConvProblem& proble
                                const ConvTile& tile);
 KernelDraft gpu_conv_tiled(const KernelTask& task, const ConvProblem& problem,
                            const ConvTile& tile);
-KernelDraft gpu_conv_winograd(const KernelTask& task, const ConvProblem& problem,
-                              const ConvTile& tile);
 KernelDraft gpu_conv_matrix(const KernelTask& task, const ConvProblem& problem,
                             const ConvTile& tile);
 KernelDraft gpu_conv_slices(const KernelTask& task, const ConvProblem& problem,

@@ -368,23 +368,6 @@ void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     all.insert(all.end(), found.begin(), found.end());
 }
 
-// --- gpu_conv_winograd.cpp ---
-
-void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    constexpr int64_t kLeastChannels = 16, kShared = 32768;
-    const auto is_all = [](const List& list, int64_t value) {
-        return std::ranges::all_of(list, [&](int64_t v) { return v == value; });
-    };
-    const bool has_windows = !p.has_one_axis && is_all(p.window.kernel, 3) &&
-                             is_all(p.window.strides, 1) && is_all(p.window.dilations, 1);
-    // f16 sums are more accurate without the differences in Winograd's transforms.
-    if (!has_windows || p.is_narrow || p.channels < kLeastChannels || p.out < kLeastChannels ||
-        p.pixels < kWinogradBlocks * 4 || max_workgroup_size(caps) < kWinogradThreads ||
-        caps.max_compute_shared_memory_size < kShared)
-        return;
-    all.push_back({.family = ConvFamily::kWinograd});
-}
-
 // --- gpu_conv_depthwise.cpp ---
 
 void add_depthwise(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
@@ -407,8 +390,7 @@ void add_depthwise(const ConvProblem& p, const DeviceCaps& caps, std::vector<Con
 }
 
 std::string_view name_of(ConvFamily family) {
-    constexpr std::string_view kNames[] = {"tiled",  "strips",   "matrix",
-                                           "slices", "winograd", "depthwise"};
+    constexpr std::string_view kNames[] = {"tiled", "strips", "matrix", "slices", "depthwise"};
     return kNames[static_cast<size_t>(family)];
 }
 
@@ -450,7 +432,6 @@ std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& ca
     if (is_software(caps)) return all;
     add_strips(p, caps, all);
     add_tiled(p, caps, all);
-    add_winograd(p, caps, all);
     // Different choices may give the same tile.
     std::vector<ConvTile> unique;
     for (const ConvTile& t : all)

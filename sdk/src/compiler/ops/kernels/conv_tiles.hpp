@@ -55,17 +55,11 @@ enum class ConvFamily : uint8_t {
     kStrips,     ///< few channels, large images
     kMatrix,     ///< f16 on matrix cores, large images
     kSlices,     ///< f16 on matrix cores, small images
-    kWinograd,   ///< 3 x 3 windows of stride 1, many channels
     kDepthwise,  ///< one channel per group
 };
 
 /// Input channels that gpu_conv_matrix.cpp stages at a time.
 inline constexpr int64_t kConvMatrixChunk = 16;
-
-/// Parameters of gpu_conv_winograd.cpp: threads, blocks of 2 x 2 results and output channels per
-/// workgroup, and input channels at a time.
-inline constexpr int64_t kWinogradThreads = 256, kWinogradBlocks = 32, kWinogradOuts = 32,
-                         kWinogradChunk = 8;
 
 /// One variant of a kernel.
 struct ConvTile {
