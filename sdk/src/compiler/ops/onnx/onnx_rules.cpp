@@ -21,16 +21,15 @@ int axis_of(OnnxCall& call, int64_t axis, int rank) {
     return -1;
 }
 
-/// Folds all inputs pairwise from the left.
-std::vector<Tensor> chain(OnnxCall& call, Tensor (*join)(const Tensor&, const Tensor&)) {
+}  // namespace
+
+std::vector<Tensor> import_chain(OnnxCall& call, Tensor (*join)(const Tensor&, const Tensor&)) {
     const std::vector<Tensor> parts = call.all();
     if (parts.empty()) return call.invalid("has no inputs");
     Tensor all = parts[0];
     for (size_t i = 1; i < parts.size(); ++i) all = join(all, parts[i]);
     return {all};
 }
-
-}  // namespace
 
 std::vector<Tensor> import_cast(OnnxCall& call) {
     const int64_t number = call.integer("to", 0);
@@ -74,24 +73,10 @@ std::vector<Tensor> import_gather(OnnxCall& call) {
     return {take(x, indices, call.integer("axis", 0))};
 }
 
-std::vector<Tensor> import_gather_elements(OnnxCall& call) {
-    return {gather_elements(call.in(0), call.in(1), call.integer("axis", 0))};
-}
-
 std::vector<Tensor> import_gelu(OnnxCall& call) {
     const std::string how = call.text("approximate", "none");
     if (how != "none" && how != "tanh") return call.invalid("approximate is '" + how + "'");
     return {how == "tanh" ? gelu_tanh(call.in(0)) : gelu(call.in(0))};
-}
-
-// Returns the input itself; no node is needed.
-std::vector<Tensor> import_identity(OnnxCall& call) {
-    return {call.in(0)};
-}
-
-std::vector<Tensor> import_is_inf(OnnxCall& call) {
-    return {
-        is_inf(call.in(0), call.flag("detect_positive", true), call.flag("detect_negative", true))};
 }
 
 namespace {
@@ -115,23 +100,6 @@ std::vector<Tensor> import_softmax(OnnxCall& call) {
 
 std::vector<Tensor> import_log_softmax(OnnxCall& call) {
     return import_softmax_like(call, log_softmax);
-}
-
-std::vector<Tensor> import_matmul(OnnxCall& call) {
-    return {matmul(call.in(0), call.in(1))};
-}
-
-std::vector<Tensor> import_maximum(OnnxCall& call) {
-    return chain(call, maximum);
-}
-
-std::vector<Tensor> import_minimum(OnnxCall& call) {
-    return chain(call, minimum);
-}
-
-std::vector<Tensor> import_mod(OnnxCall& call) {
-    const Tensor a = call.in(0), b = call.in(1);
-    return {call.flag("fmod", false) ? fmod(a, b) : mod(a, b)};
 }
 
 // inputs: indices, depth, [off value, on value]. Negative indices count from the back.
@@ -291,12 +259,6 @@ std::vector<Tensor> import_slice(OnnxCall& call) {
     return {x};
 }
 
-std::vector<Tensor> import_transpose(OnnxCall& call) {
-    return {transpose(call.in(0), call.integers("perm"))};
-}
-
-namespace {
-
 std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&, int64_t, bool)) {
     const Tensor x = call.in(0);
     const int axis = axis_of(call, call.integer("axis", 0), x.rank());
@@ -310,41 +272,12 @@ std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&,
     return {static_cast<double>(extent.count - 1) - from_back};
 }
 
-using Reduction = Tensor (*)(const Tensor&, const Axes&, bool);
-
-/// of_flags: the reduction for bools; null: unsupported.
-std::vector<Tensor> import_reduce(OnnxCall& call, Reduction function,
-                                  Reduction of_flags = nullptr) {
+std::vector<Tensor> import_reduce(OnnxCall& call, ReductionFunction function,
+                                  ReductionFunction of_flags) {
     const OnnxReduction reduction(call);
     const Tensor& x = reduction.x();
     const bool are_flags = x.dtype() == DType::kBool && of_flags != nullptr;
     return {reduction.run(are_flags ? of_flags : function, x)};
-}
-
-}  // namespace
-
-std::vector<Tensor> import_argmax(OnnxCall& call) {
-    return import_arg(call, argmax);
-}
-
-std::vector<Tensor> import_argmin(OnnxCall& call) {
-    return import_arg(call, argmin);
-}
-
-std::vector<Tensor> import_reduce_max(OnnxCall& call) {
-    return import_reduce(call, max, any);
-}
-
-std::vector<Tensor> import_reduce_min(OnnxCall& call) {
-    return import_reduce(call, min, all);
-}
-
-std::vector<Tensor> import_reduce_prod(OnnxCall& call) {
-    return import_reduce(call, prod);
-}
-
-std::vector<Tensor> import_reduce_sum(OnnxCall& call) {
-    return import_reduce(call, sum);
 }
 
 OnnxReduction::OnnxReduction(OnnxCall& call)

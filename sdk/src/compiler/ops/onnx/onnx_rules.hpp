@@ -25,20 +25,13 @@ std::vector<Tensor> import_cumsum(OnnxCall& call);
 std::vector<Tensor> import_dynamic_quantize_lstm(OnnxCall& call);
 std::vector<Tensor> import_expand(OnnxCall& call);
 std::vector<Tensor> import_gather(OnnxCall& call);
-std::vector<Tensor> import_gather_elements(OnnxCall& call);
 std::vector<Tensor> import_gather_nd(OnnxCall& call);
 std::vector<Tensor> import_gelu(OnnxCall& call);
 std::vector<Tensor> import_gru(OnnxCall& call);
-std::vector<Tensor> import_identity(OnnxCall& call);
-std::vector<Tensor> import_is_inf(OnnxCall& call);
 std::vector<Tensor> import_linear_attention(OnnxCall& call);
 std::vector<Tensor> import_log_softmax(OnnxCall& call);
 std::vector<Tensor> import_lrn(OnnxCall& call);
 std::vector<Tensor> import_lstm(OnnxCall& call);
-std::vector<Tensor> import_matmul(OnnxCall& call);
-std::vector<Tensor> import_maximum(OnnxCall& call);
-std::vector<Tensor> import_minimum(OnnxCall& call);
-std::vector<Tensor> import_mod(OnnxCall& call);
 std::vector<Tensor> import_one_hot(OnnxCall& call);
 std::vector<Tensor> import_pad(OnnxCall& call);
 std::vector<Tensor> import_pow(OnnxCall& call);
@@ -52,14 +45,14 @@ std::vector<Tensor> import_slice(OnnxCall& call);
 std::vector<Tensor> import_softmax(OnnxCall& call);
 std::vector<Tensor> import_tensor_scatter(OnnxCall& call);
 std::vector<Tensor> import_top_k(OnnxCall& call);
-std::vector<Tensor> import_transpose(OnnxCall& call);
 
-std::vector<Tensor> import_argmax(OnnxCall& call);
-std::vector<Tensor> import_argmin(OnnxCall& call);
-std::vector<Tensor> import_reduce_max(OnnxCall& call);
-std::vector<Tensor> import_reduce_min(OnnxCall& call);
-std::vector<Tensor> import_reduce_prod(OnnxCall& call);
-std::vector<Tensor> import_reduce_sum(OnnxCall& call);
+/// Folds all inputs pairwise from the left.
+std::vector<Tensor> import_chain(OnnxCall& call, Tensor (*join)(const Tensor&, const Tensor&));
+std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&, int64_t, bool));
+using ReductionFunction = Tensor (*)(const Tensor&, const Axes&, bool);
+/// of_flags: the reduction for bools; null: unsupported.
+std::vector<Tensor> import_reduce(OnnxCall& call, ReductionFunction function,
+                                  ReductionFunction of_flags = nullptr);
 
 /// Operands of ONNX's Reduce* operators: input 0, reduced over the node's axes, in each of the ways
 /// in which versions of ONNX give them.

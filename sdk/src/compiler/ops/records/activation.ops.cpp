@@ -31,18 +31,10 @@ V softplus_of(V x) {
 }
 
 constinit const OpDef kOps[] = {
-    {
-        .name = "relu",
-        .summary = "max(x, 0)",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return max(c.x(0), 0.0); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {where(greater(v.out(), 0), v.cotangent(), 0.0)};
-        },
-        .onnx = {{"Relu", 6}},
-        .samples = [](Samples& s) { unary_samples(s); },
-    },
+    real_function(
+        "relu", "max(x, 0)", [](auto x) { return max(x, 0.0); },
+        [](UnaryGradient d) { return where(greater(d.y, 0), d.g, 0.0); }, {{"Relu", 6}},
+        [](Samples& s) { unary_samples(s); }),
     {
         .name = "leaky_relu",
         .summary = "x where x >= 0, else alpha * x",
@@ -212,61 +204,25 @@ constinit const OpDef kOps[] = {
         .onnx_export = onnx_export::silu,
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },
-    {
-        .name = "mish",
-        .summary = "x * tanh(softplus(x))",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) {
-            auto x = c.x(0);
-            return x * tanh(softplus_of(x));
-        }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor x = v.in(0), t = tanh(softplus(x));
-            return {v.cotangent() * (t + x * sigmoid(x) * (1.0 - square(t)))};
+    real_function(
+        "mish", "x * tanh(softplus(x))", [](auto x) { return x * tanh(softplus_of(x)); },
+        [](UnaryGradient d) {
+            const Tensor x = d.x, t = tanh(softplus(x));
+            return d.g * (t + x * sigmoid(x) * (1.0 - square(t)));
         },
-        .onnx = {{"Mish", 18}},
-        .samples = [](Samples& s) { unary_samples(s, -4, 4); },
-    },
-    {
-        .name = "softplus",
-        .summary = "log(1 + e^x)",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return softplus_of(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * sigmoid(v.in(0))};
-        },
-        .onnx = {{"Softplus", 1}},
-        .samples = [](Samples& s) { unary_samples(s, -4, 4); },
-    },
-    {
-        .name = "softsign",
-        .summary = "x / (1 + |x|)",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) {
-            auto x = c.x(0);
-            return x / (1.0 + abs(x));
-        }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() / square(abs(v.in(0)) + 1.0)};
-        },
-        .onnx = {{"Softsign", 1}},
-        .samples = [](Samples& s) { unary_samples(s); },
-    },
-    {
-        .name = "sigmoid",
-        .summary = "1 / (1 + e^-x)",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return 1.0 / (1.0 + exp(-c.x(0))); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * v.out() * (1.0 - v.out())};
-        },
-        .onnx = {{"Sigmoid", 6}},
-        .samples = [](Samples& s) { unary_samples(s, -4, 4); },
-    },
+        {{"Mish", 18}}, [](Samples& s) { unary_samples(s, -4, 4); }),
+    real_function(
+        "softplus", "log(1 + e^x)", [](auto x) { return softplus_of(x); },
+        [](UnaryGradient d) { return d.g * sigmoid(d.x); }, {{"Softplus", 1}},
+        [](Samples& s) { unary_samples(s, -4, 4); }),
+    real_function(
+        "softsign", "x / (1 + |x|)", [](auto x) { return x / (1.0 + abs(x)); },
+        [](UnaryGradient d) { return d.g / square(abs(d.x) + 1.0); }, {{"Softsign", 1}},
+        [](Samples& s) { unary_samples(s); }),
+    real_function(
+        "sigmoid", "1 / (1 + e^-x)", [](auto x) { return 1.0 / (1.0 + exp(-x)); },
+        [](UnaryGradient d) { return d.g * d.y * (1.0 - d.y); }, {{"Sigmoid", 6}},
+        [](Samples& s) { unary_samples(s, -4, 4); }),
     {
         .name = "hard_sigmoid",
         .summary = "min(max(alpha * x + beta, 0), 1)",
@@ -288,23 +244,15 @@ constinit const OpDef kOps[] = {
                 s.add({{3, 5}}, {{"alpha", 0.5}, {"beta", 0.25}});
             },
     },
-    {
-        .name = "hard_swish",
-        .summary = "x * min(max(x / 6 + 1/2, 0), 1)",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) {
-            auto x = c.x(0);
-            return x * min(max(x / 6.0 + 0.5, 0.0), 1.0);
-        }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor x = v.in(0), g = v.cotangent();
+    real_function(
+        "hard_swish", "x * min(max(x / 6 + 1/2, 0), 1)",
+        [](auto x) { return x * min(max(x / 6.0 + 0.5, 0.0), 1.0); },
+        [](UnaryGradient d) {
+            const Tensor x = d.x, g = d.g;
             const Tensor inner = where(less_equal(x, -3), 0.0, g * (x / 3.0 + 0.5));
-            return {where(greater_equal(x, 3), g, inner)};
+            return where(greater_equal(x, 3), g, inner);
         },
-        .onnx = {{"HardSwish", 14}},
-        .samples = [](Samples& s) { unary_samples(s, -5, 5); },
-    },
+        {{"HardSwish", 14}}, [](Samples& s) { unary_samples(s, -5, 5); }),
 };
 
 }  // namespace
@@ -319,15 +267,11 @@ Tensor unary(std::string_view name, const Tensor& x, Attrs attrs = {}) {
 
 }  // namespace
 
-Tensor relu(const Tensor& x) {
-    return unary("relu", x);
-}
+HEARTH_UNARY_FUNCTION(relu)
 Tensor leaky_relu(const Tensor& x, double alpha) {
     return unary("leaky_relu", x, {{"alpha", alpha}});
 }
-Tensor prelu(const Tensor& x, const Tensor& slope) {
-    return apply_one(op("prelu"), {x, slope});
-}
+HEARTH_BINARY_FUNCTION(prelu)
 Tensor elu(const Tensor& x, double alpha) {
     return unary("elu", x, {{"alpha", alpha}});
 }
@@ -337,32 +281,16 @@ Tensor selu(const Tensor& x) {
 Tensor celu(const Tensor& x, double alpha) {
     return unary("celu", x, {{"alpha", alpha}});
 }
-Tensor gelu(const Tensor& x) {
-    return unary("gelu", x);
-}
-Tensor gelu_tanh(const Tensor& x) {
-    return unary("gelu_tanh", x);
-}
-Tensor silu(const Tensor& x) {
-    return unary("silu", x);
-}
-Tensor mish(const Tensor& x) {
-    return unary("mish", x);
-}
-Tensor softplus(const Tensor& x) {
-    return unary("softplus", x);
-}
-Tensor softsign(const Tensor& x) {
-    return unary("softsign", x);
-}
-Tensor sigmoid(const Tensor& x) {
-    return unary("sigmoid", x);
-}
+HEARTH_UNARY_FUNCTION(gelu)
+HEARTH_UNARY_FUNCTION(gelu_tanh)
+HEARTH_UNARY_FUNCTION(silu)
+HEARTH_UNARY_FUNCTION(mish)
+HEARTH_UNARY_FUNCTION(softplus)
+HEARTH_UNARY_FUNCTION(softsign)
+HEARTH_UNARY_FUNCTION(sigmoid)
 Tensor hard_sigmoid(const Tensor& x, double alpha, double beta) {
     return unary("hard_sigmoid", x, {{"alpha", alpha}, {"beta", beta}});
 }
-Tensor hard_swish(const Tensor& x) {
-    return unary("hard_swish", x);
-}
+HEARTH_UNARY_FUNCTION(hard_swish)
 
 }  // namespace hearth

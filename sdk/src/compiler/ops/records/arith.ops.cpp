@@ -55,6 +55,26 @@ std::vector<Tensor> extremum_vjp(const VjpContext& v, const Tensor& is_first,
             sum_to_shape(where(is_second, g, shared), v.in(1).shape())};
 }
 
+void extremum_samples(Samples& s) {
+    binary_samples(s);
+    binary_samples_of(s, DType::kI32, -9, 9);
+}
+void number_samples(Samples& s) {
+    extremum_samples(s);
+    narrow_integer_samples(s, 2);
+}
+void quotient_samples(Samples& s) {
+    binary_samples(s, 0.5, 3);
+    binary_samples_of(s, DType::kI32, -9, 9);
+    binary_samples_of(s, DType::kU32, 0, 9);
+    narrow_integer_samples(s, 2);
+}
+void unary_number_samples(Samples& s) {
+    unary_samples(s);
+    unary_samples_of(s, DType::kI32, -9, 9);
+    narrow_integer_samples(s, 1);
+}
+
 constinit const OpDef kOps[] = {
     {
         .name = "add",
@@ -67,12 +87,7 @@ constinit const OpDef kOps[] = {
                     sum_to_shape(v.cotangent(), v.in(1).shape())};
         },
         .onnx = {{"Add", 7}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s);
-                binary_samples_of(s, DType::kI32, -9, 9);
-                narrow_integer_samples(s, 2);
-            },
+        .samples = number_samples,
     },
     {
         .name = "sub",
@@ -85,12 +100,7 @@ constinit const OpDef kOps[] = {
                     neg(sum_to_shape(v.cotangent(), v.in(1).shape()))};
         },
         .onnx = {{"Sub", 7}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s);
-                binary_samples_of(s, DType::kI32, -9, 9);
-                narrow_integer_samples(s, 2);
-            },
+        .samples = number_samples,
     },
     {
         .name = "mul",
@@ -103,12 +113,7 @@ constinit const OpDef kOps[] = {
                     sum_to_shape(v.cotangent() * v.in(0), v.in(1).shape())};
         },
         .onnx = {{"Mul", 7}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s);
-                binary_samples_of(s, DType::kI32, -9, 9);
-                narrow_integer_samples(s, 2);
-            },
+        .samples = number_samples,
     },
     {
         .name = "div",
@@ -124,13 +129,7 @@ constinit const OpDef kOps[] = {
                     neg(sum_to_shape(g * v.out() / b, b.shape()))};
         },
         .onnx = {{"Div", 7}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s, 0.5, 3);
-                binary_samples_of(s, DType::kI32, -9, 9);
-                binary_samples_of(s, DType::kU32, 0, 9);
-                narrow_integer_samples(s, 2);
-            },
+        .samples = quotient_samples,
     },
     {
         .name = "neg",
@@ -141,12 +140,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
         .onnx_export = onnx_export::neg,
         .onnx = {{"Neg", 6}},
-        .samples =
-            [](Samples& s) {
-                unary_samples(s);
-                unary_samples_of(s, DType::kI32, -9, 9);
-                narrow_integer_samples(s, 1);
-            },
+        .samples = unary_number_samples,
     },
     {
         .name = "pow",
@@ -180,14 +174,12 @@ constinit const OpDef kOps[] = {
                     neg(sum_to_shape(g * floor(v.in(0) / v.in(1)), v.in(1).shape()))};
         },
         .onnx_export = onnx_export::mod,
-        .onnx = {{"Mod", 10, import_mod}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s, 0.5, 3);
-                binary_samples_of(s, DType::kI32, -9, 9);
-                binary_samples_of(s, DType::kU32, 0, 9);
-                narrow_integer_samples(s, 2);
-            },
+        .onnx = {{"Mod", 10,
+                  [](OnnxCall& call) -> std::vector<Tensor> {
+                      const Tensor a = call.in(0), b = call.in(1);
+                      return {call.flag("fmod", false) ? fmod(a, b) : mod(a, b)};
+                  }}},
+        .samples = quotient_samples,
     },
     {
         .name = "fmod",
@@ -219,12 +211,8 @@ constinit const OpDef kOps[] = {
             return extremum_vjp(v, less(v.in(0), v.in(1)), less(v.in(1), v.in(0)));
         },
         .onnx_export = onnx_export::same,
-        .onnx = {{"Min", 8, import_minimum}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s);
-                binary_samples_of(s, DType::kI32, -9, 9);
-            },
+        .onnx = {{"Min", 8, [](OnnxCall& call) { return import_chain(call, minimum); }}},
+        .samples = extremum_samples,
     },
     {
         .name = "maximum",
@@ -236,12 +224,8 @@ constinit const OpDef kOps[] = {
             return extremum_vjp(v, less(v.in(1), v.in(0)), less(v.in(0), v.in(1)));
         },
         .onnx_export = onnx_export::same,
-        .onnx = {{"Max", 8, import_maximum}},
-        .samples =
-            [](Samples& s) {
-                binary_samples(s);
-                binary_samples_of(s, DType::kI32, -9, 9);
-            },
+        .onnx = {{"Max", 8, [](OnnxCall& call) { return import_chain(call, maximum); }}},
+        .samples = extremum_samples,
     },
     {
         .name = "abs",
@@ -251,12 +235,7 @@ constinit const OpDef kOps[] = {
         .compute = at_wrapping([](auto& c) { return abs(c.x(0)); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * sign(v.in(0))}; },
         .onnx = {{"Abs", 6}},
-        .samples =
-            [](Samples& s) {
-                unary_samples(s);
-                unary_samples_of(s, DType::kI32, -9, 9);
-                narrow_integer_samples(s, 1);
-            },
+        .samples = unary_number_samples,
     },
     {
         .name = "sign",
@@ -272,28 +251,14 @@ constinit const OpDef kOps[] = {
                 unary_samples_of(s, DType::kI32, -2, 3);
             },
     },
-    {
-        .name = "reciprocal",
-        .summary = "1 / x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return 1.0 / c.x(0); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {neg(v.cotangent() * v.out() * v.out())};
-        },
-        .onnx = {{"Reciprocal", 6}},
-        .samples = [](Samples& s) { unary_samples(s, 0.5, 3); },
-    },
-    {
-        .name = "sqrt",
-        .summary = "the square root",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return sqrt(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * 0.5 / v.out()}; },
-        .onnx = {{"Sqrt", 6}},
-        .samples = [](Samples& s) { unary_samples(s, 0.25, 3); },
-    },
+    real_function(
+        "reciprocal", "1 / x", [](auto x) { return 1.0 / x; },
+        [](UnaryGradient d) { return neg(d.g * d.y * d.y); }, {{"Reciprocal", 6}},
+        [](Samples& s) { unary_samples(s, 0.5, 3); }),
+    real_function(
+        "sqrt", "the square root", [](auto x) { return sqrt(x); },
+        [](UnaryGradient d) { return d.g * 0.5 / d.y; }, {{"Sqrt", 6}},
+        [](Samples& s) { unary_samples(s, 0.25, 3); }),
     {
         .name = "rsqrt",
         .summary = "1 / sqrt(x)",
@@ -312,113 +277,45 @@ constinit const OpDef kOps[] = {
 
 extern constinit const std::span<const OpDef> arith_ops{kOps};
 
-namespace {
-
-Tensor unary(std::string_view name, const Tensor& x) {
-    return apply_one(op(name), {x});
-}
-Tensor binary(std::string_view name, const Tensor& a, const Tensor& b) {
-    return apply_one(op(name), {a, b});
-}
-
-}  // namespace
-
-Tensor add(const Tensor& a, const Tensor& b) {
-    return binary("add", a, b);
-}
-Tensor sub(const Tensor& a, const Tensor& b) {
-    return binary("sub", a, b);
-}
-Tensor mul(const Tensor& a, const Tensor& b) {
-    return binary("mul", a, b);
-}
-Tensor div(const Tensor& a, const Tensor& b) {
-    return binary("div", a, b);
-}
-Tensor neg(const Tensor& x) {
-    return unary("neg", x);
-}
-Tensor pow(const Tensor& base, const Tensor& exponent) {
-    return binary("pow", base, exponent);
-}
-Tensor pow(const Tensor& base, double exponent) {
-    return pow(base, constant_like(base, exponent));
-}
-Tensor mod(const Tensor& a, const Tensor& b) {
-    return binary("mod", a, b);
-}
-Tensor fmod(const Tensor& a, const Tensor& b) {
-    return binary("fmod", a, b);
-}
-Tensor minimum(const Tensor& a, const Tensor& b) {
-    return binary("minimum", a, b);
-}
-Tensor maximum(const Tensor& a, const Tensor& b) {
-    return binary("maximum", a, b);
-}
-Tensor minimum(const Tensor& a, double b) {
-    return minimum(a, constant_like(a, b));
-}
-Tensor maximum(const Tensor& a, double b) {
-    return maximum(a, constant_like(a, b));
-}
-Tensor abs(const Tensor& x) {
-    return unary("abs", x);
-}
-Tensor sign(const Tensor& x) {
-    return unary("sign", x);
-}
-Tensor reciprocal(const Tensor& x) {
-    return unary("reciprocal", x);
-}
-Tensor sqrt(const Tensor& x) {
-    return unary("sqrt", x);
-}
-Tensor rsqrt(const Tensor& x) {
-    return unary("rsqrt", x);
-}
+HEARTH_BINARY_FUNCTION(add)
+HEARTH_BINARY_FUNCTION(sub)
+HEARTH_BINARY_FUNCTION(mul)
+HEARTH_BINARY_FUNCTION(div)
+HEARTH_UNARY_FUNCTION(neg)
+HEARTH_BINARY_FUNCTION(pow)
+HEARTH_FUNCTION_OF_NUMBER(pow)
+HEARTH_BINARY_FUNCTION(mod)
+HEARTH_BINARY_FUNCTION(fmod)
+HEARTH_BINARY_FUNCTION(minimum)
+HEARTH_BINARY_FUNCTION(maximum)
+HEARTH_FUNCTION_OF_NUMBER(minimum)
+HEARTH_FUNCTION_OF_NUMBER(maximum)
+HEARTH_UNARY_FUNCTION(abs)
+HEARTH_UNARY_FUNCTION(sign)
+HEARTH_UNARY_FUNCTION(reciprocal)
+HEARTH_UNARY_FUNCTION(sqrt)
+HEARTH_UNARY_FUNCTION(rsqrt)
 Tensor square(const Tensor& x) {
     return mul(x, x);
 }
 
-Tensor operator+(const Tensor& a, const Tensor& b) {
-    return add(a, b);
-}
-Tensor operator-(const Tensor& a, const Tensor& b) {
-    return sub(a, b);
-}
-Tensor operator*(const Tensor& a, const Tensor& b) {
-    return mul(a, b);
-}
-Tensor operator/(const Tensor& a, const Tensor& b) {
-    return div(a, b);
-}
+#define HEARTH_OPERATOR(symbol, function)                      \
+    Tensor operator symbol(const Tensor& a, const Tensor& b) { \
+        return function(a, b);                                 \
+    }                                                          \
+    Tensor operator symbol(const Tensor& a, double b) {        \
+        return function(a, constant_like(a, b));               \
+    }                                                          \
+    Tensor operator symbol(double a, const Tensor& b) {        \
+        return function(constant_like(b, a), b);               \
+    }
+
+HEARTH_OPERATOR(+, add)
+HEARTH_OPERATOR(-, sub)
+HEARTH_OPERATOR(*, mul)
+HEARTH_OPERATOR(/, div)
 Tensor operator-(const Tensor& a) {
     return neg(a);
-}
-Tensor operator+(const Tensor& a, double b) {
-    return add(a, constant_like(a, b));
-}
-Tensor operator-(const Tensor& a, double b) {
-    return sub(a, constant_like(a, b));
-}
-Tensor operator*(const Tensor& a, double b) {
-    return mul(a, constant_like(a, b));
-}
-Tensor operator/(const Tensor& a, double b) {
-    return div(a, constant_like(a, b));
-}
-Tensor operator+(double a, const Tensor& b) {
-    return add(constant_like(b, a), b);
-}
-Tensor operator-(double a, const Tensor& b) {
-    return sub(constant_like(b, a), b);
-}
-Tensor operator*(double a, const Tensor& b) {
-    return mul(constant_like(b, a), b);
-}
-Tensor operator/(double a, const Tensor& b) {
-    return div(constant_like(b, a), b);
 }
 
 }  // namespace hearth

@@ -78,34 +78,25 @@ bool device_holds_bits(DType dtype) {
     return size_bytes(dtype) <= 4 && dtype != DType::kF16 && dtype != DType::kBF16;
 }
 
+template <class F>
+constexpr OpDef bitwise(std::string_view name, std::string_view summary, std::string_view onnx,
+                        F function) {
+    return {.name = name,
+            .summary = summary,
+            .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
+            .infer = broadcast_same_type,
+            .compute = compute_integer(function),
+            .onnx = {{onnx, 18}},
+            .samples = bit_samples};
+}
+
 constinit const OpDef kOps[] = {
-    {
-        .name = "bitwise_and",
-        .summary = "a & b, bit by bit",
-        .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
-        .infer = broadcast_same_type,
-        .compute = compute_integer([](auto& c) { return bit_and(c.x(0), c.x(1)); }),
-        .onnx = {{"BitwiseAnd", 18}},
-        .samples = bit_samples,
-    },
-    {
-        .name = "bitwise_or",
-        .summary = "a | b, bit by bit",
-        .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
-        .infer = broadcast_same_type,
-        .compute = compute_integer([](auto& c) { return bit_or(c.x(0), c.x(1)); }),
-        .onnx = {{"BitwiseOr", 18}},
-        .samples = bit_samples,
-    },
-    {
-        .name = "bitwise_xor",
-        .summary = "a ^ b, bit by bit",
-        .inputs = {{"a", TypeClass::kInteger}, {"b", TypeClass::kInteger}},
-        .infer = broadcast_same_type,
-        .compute = compute_integer([](auto& c) { return bit_xor(c.x(0), c.x(1)); }),
-        .onnx = {{"BitwiseXor", 18}},
-        .samples = bit_samples,
-    },
+    bitwise("bitwise_and", "a & b, bit by bit", "BitwiseAnd",
+            [](auto& c) { return bit_and(c.x(0), c.x(1)); }),
+    bitwise("bitwise_or", "a | b, bit by bit", "BitwiseOr",
+            [](auto& c) { return bit_or(c.x(0), c.x(1)); }),
+    bitwise("bitwise_xor", "a ^ b, bit by bit", "BitwiseXor",
+            [](auto& c) { return bit_xor(c.x(0), c.x(1)); }),
     {
         .name = "bitwise_not",
         .summary = "~x, bit by bit",
@@ -215,24 +206,12 @@ std::vector<Tensor> import_bitcast(OnnxCall& call) {
     return {bitcast(call.in(0), *to)};
 }
 
-Tensor bitwise_and(const Tensor& a, const Tensor& b) {
-    return apply_one(op("bitwise_and"), {a, b});
-}
-Tensor bitwise_or(const Tensor& a, const Tensor& b) {
-    return apply_one(op("bitwise_or"), {a, b});
-}
-Tensor bitwise_xor(const Tensor& a, const Tensor& b) {
-    return apply_one(op("bitwise_xor"), {a, b});
-}
-Tensor bitwise_not(const Tensor& x) {
-    return apply_one(op("bitwise_not"), {x});
-}
-Tensor shift_left(const Tensor& x, const Tensor& amount) {
-    return apply_one(op("shift_left"), {x, amount});
-}
-Tensor shift_right(const Tensor& x, const Tensor& amount) {
-    return apply_one(op("shift_right"), {x, amount});
-}
+HEARTH_BINARY_FUNCTION(bitwise_and)
+HEARTH_BINARY_FUNCTION(bitwise_or)
+HEARTH_BINARY_FUNCTION(bitwise_xor)
+HEARTH_UNARY_FUNCTION(bitwise_not)
+HEARTH_BINARY_FUNCTION(shift_left)
+HEARTH_BINARY_FUNCTION(shift_right)
 
 Tensor bitcast(const Tensor& x, DType dtype) {
     if (!x.ok() || x.dtype() == dtype) return x;

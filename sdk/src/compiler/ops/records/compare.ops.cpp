@@ -35,6 +35,17 @@ V saturate_to_dtype(C& c, V x) {
     return select(is_nan(x), 0.0, bounded);
 }
 
+constexpr OpDef condition(std::string_view name, std::string_view summary, TypeClass type,
+                          ComputeRule compute, OnnxMapping onnx, void (*samples)(Samples&)) {
+    return {.name = name,
+            .summary = summary,
+            .inputs = {{"a", type}, {"b", type}},
+            .infer = broadcast_to_bool,
+            .compute = compute,
+            .onnx = {onnx},
+            .samples = samples};
+}
+
 constinit const OpDef kOps[] = {
     {
         .name = "equal",
@@ -58,69 +69,27 @@ constinit const OpDef kOps[] = {
         .onnx_export = onnx_export::not_equal,
         .samples = comparison_samples,
     },
-    {
-        .name = "less",
-        .summary = "a < b",
-        .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
-        .infer = broadcast_to_bool,
-        .compute = compute_any([](auto& c) { return c.x(0) < c.x(1); }),
-        .onnx = {{"Less", 7}},
-        .samples = comparison_samples,
-    },
-    {
-        .name = "less_equal",
-        .summary = "a <= b",
-        .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
-        .infer = broadcast_to_bool,
-        .compute = compute_any([](auto& c) { return c.x(0) <= c.x(1); }),
-        .onnx = {{"LessOrEqual", 12}},
-        .samples = comparison_samples,
-    },
-    {
-        .name = "greater",
-        .summary = "a > b",
-        .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
-        .infer = broadcast_to_bool,
-        .compute = compute_any([](auto& c) { return c.x(0) > c.x(1); }),
-        .onnx = {{"Greater", 7}},
-        .samples = comparison_samples,
-    },
-    {
-        .name = "greater_equal",
-        .summary = "a >= b",
-        .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
-        .infer = broadcast_to_bool,
-        .compute = compute_any([](auto& c) { return c.x(0) >= c.x(1); }),
-        .onnx = {{"GreaterOrEqual", 12}},
-        .samples = comparison_samples,
-    },
-    {
-        .name = "logical_and",
-        .summary = "a and b",
-        .inputs = {{"a", TypeClass::kBool}, {"b", TypeClass::kBool}},
-        .infer = broadcast_to_bool,
-        .compute = compute_integer([](auto& c) { return logical_and(c.x(0) != 0, c.x(1) != 0); }),
-        .onnx = {{"And", 7}},
-        .samples = logic_samples,
-    },
-    {
-        .name = "logical_or",
-        .summary = "a or b",
-        .inputs = {{"a", TypeClass::kBool}, {"b", TypeClass::kBool}},
-        .infer = broadcast_to_bool,
-        .compute = compute_integer([](auto& c) { return logical_or(c.x(0) != 0, c.x(1) != 0); }),
-        .onnx = {{"Or", 7}},
-        .samples = logic_samples,
-    },
-    {
-        .name = "logical_xor",
-        .summary = "a or b, but not both",
-        .inputs = {{"a", TypeClass::kBool}, {"b", TypeClass::kBool}},
-        .infer = broadcast_to_bool,
-        .compute = compute_integer([](auto& c) { return logical_xor(c.x(0) != 0, c.x(1) != 0); }),
-        .onnx = {{"Xor", 7}},
-        .samples = logic_samples,
-    },
+    condition("less", "a < b", TypeClass::kNumber,
+              compute_any([](auto& c) { return c.x(0) < c.x(1); }), {"Less", 7},
+              comparison_samples),
+    condition("less_equal", "a <= b", TypeClass::kNumber,
+              compute_any([](auto& c) { return c.x(0) <= c.x(1); }), {"LessOrEqual", 12},
+              comparison_samples),
+    condition("greater", "a > b", TypeClass::kNumber,
+              compute_any([](auto& c) { return c.x(0) > c.x(1); }), {"Greater", 7},
+              comparison_samples),
+    condition("greater_equal", "a >= b", TypeClass::kNumber,
+              compute_any([](auto& c) { return c.x(0) >= c.x(1); }), {"GreaterOrEqual", 12},
+              comparison_samples),
+    condition("logical_and", "a and b", TypeClass::kBool,
+              compute_integer([](auto& c) { return logical_and(c.x(0) != 0, c.x(1) != 0); }),
+              {"And", 7}, logic_samples),
+    condition("logical_or", "a or b", TypeClass::kBool,
+              compute_integer([](auto& c) { return logical_or(c.x(0) != 0, c.x(1) != 0); }),
+              {"Or", 7}, logic_samples),
+    condition("logical_xor", "a or b, but not both", TypeClass::kBool,
+              compute_integer([](auto& c) { return logical_xor(c.x(0) != 0, c.x(1) != 0); }),
+              {"Xor", 7}, logic_samples),
     {
         .name = "logical_not",
         .summary = "not x",
@@ -155,7 +124,11 @@ constinit const OpDef kOps[] = {
                               c.attrs().flag("detect_negative") ? negative : never);
         }),
         .onnx_export = onnx_export::same,
-        .onnx = {{"IsInf", 10, import_is_inf}},
+        .onnx = {{"IsInf", 10,
+                  [](OnnxCall& call) -> std::vector<Tensor> {
+                      return {is_inf(call.in(0), call.flag("detect_positive", true),
+                                     call.flag("detect_negative", true))};
+                  }}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
     {
@@ -273,7 +246,9 @@ constinit const OpDef kOps[] = {
         .compute = compute_any([](auto& c) { return c.x(0); }),
         .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent()}; },
         .onnx_export = onnx_export::identity,
-        .onnx = {{"Identity", 1, import_identity}},
+        // Returns the input itself; no node is needed.
+        .onnx = {{"Identity", 1,
+                  [](OnnxCall& call) -> std::vector<Tensor> { return {call.in(0)}; }}},
         .samples =
             [](Samples& s) {
                 unary_samples(s);
@@ -297,65 +272,23 @@ constinit const OpDef kOps[] = {
 
 extern constinit const std::span<const OpDef> compare_ops{kOps};
 
-namespace {
-
-Tensor binary(std::string_view name, const Tensor& a, const Tensor& b) {
-    return apply_one(op(name), {a, b});
-}
-
-}  // namespace
-
-Tensor equal(const Tensor& a, const Tensor& b) {
-    return binary("equal", a, b);
-}
-Tensor not_equal(const Tensor& a, const Tensor& b) {
-    return binary("not_equal", a, b);
-}
-Tensor less(const Tensor& a, const Tensor& b) {
-    return binary("less", a, b);
-}
-Tensor less_equal(const Tensor& a, const Tensor& b) {
-    return binary("less_equal", a, b);
-}
-Tensor greater(const Tensor& a, const Tensor& b) {
-    return binary("greater", a, b);
-}
-Tensor greater_equal(const Tensor& a, const Tensor& b) {
-    return binary("greater_equal", a, b);
-}
-Tensor equal(const Tensor& a, double b) {
-    return equal(a, constant_like(a, b));
-}
-Tensor not_equal(const Tensor& a, double b) {
-    return not_equal(a, constant_like(a, b));
-}
-Tensor less(const Tensor& a, double b) {
-    return less(a, constant_like(a, b));
-}
-Tensor less_equal(const Tensor& a, double b) {
-    return less_equal(a, constant_like(a, b));
-}
-Tensor greater(const Tensor& a, double b) {
-    return greater(a, constant_like(a, b));
-}
-Tensor greater_equal(const Tensor& a, double b) {
-    return greater_equal(a, constant_like(a, b));
-}
-Tensor logical_and(const Tensor& a, const Tensor& b) {
-    return binary("logical_and", a, b);
-}
-Tensor logical_or(const Tensor& a, const Tensor& b) {
-    return binary("logical_or", a, b);
-}
-Tensor logical_xor(const Tensor& a, const Tensor& b) {
-    return binary("logical_xor", a, b);
-}
-Tensor logical_not(const Tensor& x) {
-    return apply_one(op("logical_not"), {x});
-}
-Tensor is_nan(const Tensor& x) {
-    return apply_one(op("is_nan"), {x});
-}
+HEARTH_BINARY_FUNCTION(equal)
+HEARTH_BINARY_FUNCTION(not_equal)
+HEARTH_BINARY_FUNCTION(less)
+HEARTH_BINARY_FUNCTION(less_equal)
+HEARTH_BINARY_FUNCTION(greater)
+HEARTH_BINARY_FUNCTION(greater_equal)
+HEARTH_FUNCTION_OF_NUMBER(equal)
+HEARTH_FUNCTION_OF_NUMBER(not_equal)
+HEARTH_FUNCTION_OF_NUMBER(less)
+HEARTH_FUNCTION_OF_NUMBER(less_equal)
+HEARTH_FUNCTION_OF_NUMBER(greater)
+HEARTH_FUNCTION_OF_NUMBER(greater_equal)
+HEARTH_BINARY_FUNCTION(logical_and)
+HEARTH_BINARY_FUNCTION(logical_or)
+HEARTH_BINARY_FUNCTION(logical_xor)
+HEARTH_UNARY_FUNCTION(logical_not)
+HEARTH_UNARY_FUNCTION(is_nan)
 Tensor is_inf(const Tensor& x, bool positive, bool negative) {
     return apply_one(
         op("is_inf"), {x},
@@ -411,8 +344,6 @@ Tensor cast(const Tensor& x, DType dtype) {
     return apply_one(op("cast"), {x}, {{"to", dtype}});
 }
 
-Tensor identity(const Tensor& x) {
-    return apply_one(op("identity"), {x});
-}
+HEARTH_UNARY_FUNCTION(identity)
 
 }  // namespace hearth

@@ -273,7 +273,10 @@ constinit const OpDef kOps[] = {
                     Tensor()};
         },
         .onnx_export = onnx_export::gather,
-        .onnx = {{"GatherElements", 11, import_gather_elements}},
+        .onnx = {{"GatherElements", 11,
+                  [](OnnxCall& call) -> std::vector<Tensor> {
+                      return {gather_elements(call.in(0), call.in(1), call.integer("axis", 0))};
+                  }}},
         .samples = gather_elements_samples,
     },
     {

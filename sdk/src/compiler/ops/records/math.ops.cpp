@@ -23,96 +23,35 @@ void angle_samples(Samples& s) {
 }
 
 constinit const OpDef kOps[] = {
-    {
-        .name = "exp",
-        .summary = "e ^ x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return exp(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * v.out()}; },
-        .onnx = {{"Exp", 6}},
-        .samples = [](Samples& s) { unary_samples(s); },
-    },
-    {
-        .name = "log",
-        .summary = "the natural logarithm",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return log(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() / v.in(0)}; },
-        .onnx = {{"Log", 6}},
-        .samples = [](Samples& s) { unary_samples(s, 0.1, 9); },
-    },
-    {
-        .name = "sin",
-        .summary = "sin(x), x in radians",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return sin(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * cos(v.in(0))}; },
-        .onnx = {{"Sin", 7}},
-        .samples = angle_samples,
-    },
-    {
-        .name = "cos",
-        .summary = "cos(x), x in radians",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return cos(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {neg(v.cotangent() * sin(v.in(0)))};
-        },
-        .onnx = {{"Cos", 7}},
-        .samples = angle_samples,
-    },
-    {
-        .name = "tan",
-        .summary = "tan(x), x in radians",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return tan(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * (square(v.out()) + 1.0)};
-        },
-        .onnx = {{"Tan", 7}},
-        .samples = [](Samples& s) { unary_samples(s, -1.2, 1.2); },
-    },
-    {
-        .name = "asin",
-        .summary = "the angle in [-pi/2, pi/2] whose sine is x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return asin(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * rsqrt(1.0 - square(v.in(0)))};
-        },
-        .onnx = {{"Asin", 7}},
-        .samples = [](Samples& s) { unary_samples(s, -0.9, 0.9); },
-    },
-    {
-        .name = "acos",
-        .summary = "the angle in [0, pi] whose cosine is x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return acos(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {neg(v.cotangent() * rsqrt(1.0 - square(v.in(0))))};
-        },
-        .onnx = {{"Acos", 7}},
-        .samples = [](Samples& s) { unary_samples(s, -0.9, 0.9); },
-    },
-    {
-        .name = "atan",
-        .summary = "the angle in (-pi/2, pi/2) whose tangent is x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return atan(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() / (square(v.in(0)) + 1.0)};
-        },
-        .onnx = {{"Atan", 7}},
-        .samples = [](Samples& s) { unary_samples(s, -3, 3); },
-    },
+    real_function(
+        "exp", "e ^ x", [](auto x) { return exp(x); }, [](UnaryGradient d) { return d.g * d.y; },
+        {{"Exp", 6}}, [](Samples& s) { unary_samples(s); }),
+    real_function(
+        "log", "the natural logarithm", [](auto x) { return log(x); },
+        [](UnaryGradient d) { return d.g / d.x; }, {{"Log", 6}},
+        [](Samples& s) { unary_samples(s, 0.1, 9); }),
+    real_function(
+        "sin", "sin(x), x in radians", [](auto x) { return sin(x); },
+        [](UnaryGradient d) { return d.g * cos(d.x); }, {{"Sin", 7}}, angle_samples),
+    real_function(
+        "cos", "cos(x), x in radians", [](auto x) { return cos(x); },
+        [](UnaryGradient d) { return neg(d.g * sin(d.x)); }, {{"Cos", 7}}, angle_samples),
+    real_function(
+        "tan", "tan(x), x in radians", [](auto x) { return tan(x); },
+        [](UnaryGradient d) { return d.g * (square(d.y) + 1.0); }, {{"Tan", 7}},
+        [](Samples& s) { unary_samples(s, -1.2, 1.2); }),
+    real_function(
+        "asin", "the angle in [-pi/2, pi/2] whose sine is x", [](auto x) { return asin(x); },
+        [](UnaryGradient d) { return d.g * rsqrt(1.0 - square(d.x)); }, {{"Asin", 7}},
+        [](Samples& s) { unary_samples(s, -0.9, 0.9); }),
+    real_function(
+        "acos", "the angle in [0, pi] whose cosine is x", [](auto x) { return acos(x); },
+        [](UnaryGradient d) { return neg(d.g * rsqrt(1.0 - square(d.x))); }, {{"Acos", 7}},
+        [](Samples& s) { unary_samples(s, -0.9, 0.9); }),
+    real_function(
+        "atan", "the angle in (-pi/2, pi/2) whose tangent is x", [](auto x) { return atan(x); },
+        [](UnaryGradient d) { return d.g / (square(d.x) + 1.0); }, {{"Atan", 7}},
+        [](Samples& s) { unary_samples(s, -3, 3); }),
     {
         .name = "atan2",
         .summary = "the angle of the point (x, y) from the x axis, in [-pi, pi]",
@@ -151,87 +90,37 @@ constinit const OpDef kOps[] = {
         },
         .samples = [](Samples& s) { binary_samples(s, -3, 3); },
     },
-    {
-        .name = "sinh",
-        .summary = "(e^x - e^-x) / 2",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return sinh(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * cosh(v.in(0))}; },
-        .onnx = {{"Sinh", 9}},
-        .samples = [](Samples& s) { unary_samples(s); },
-    },
-    {
-        .name = "cosh",
-        .summary = "(e^x + e^-x) / 2",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return cosh(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> { return {v.cotangent() * sinh(v.in(0))}; },
-        .onnx = {{"Cosh", 9}},
-        .samples = [](Samples& s) { unary_samples(s); },
-    },
-    {
-        .name = "tanh",
-        .summary = "sinh(x) / cosh(x)",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return tanh(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * (1.0 - square(v.out()))};
+    real_function(
+        "sinh", "(e^x - e^-x) / 2", [](auto x) { return sinh(x); },
+        [](UnaryGradient d) { return d.g * cosh(d.x); }, {{"Sinh", 9}},
+        [](Samples& s) { unary_samples(s); }),
+    real_function(
+        "cosh", "(e^x + e^-x) / 2", [](auto x) { return cosh(x); },
+        [](UnaryGradient d) { return d.g * sinh(d.x); }, {{"Cosh", 9}},
+        [](Samples& s) { unary_samples(s); }),
+    real_function(
+        "tanh", "sinh(x) / cosh(x)", [](auto x) { return tanh(x); },
+        [](UnaryGradient d) { return d.g * (1.0 - square(d.y)); }, {{"Tanh", 6}},
+        [](Samples& s) { unary_samples(s); }),
+    real_function(
+        "asinh", "the number whose sinh is x", [](auto x) { return asinh(x); },
+        [](UnaryGradient d) { return d.g * rsqrt(square(d.x) + 1.0); }, {{"Asinh", 9}},
+        [](Samples& s) { unary_samples(s, -3, 3); }),
+    real_function(
+        "acosh", "the number >= 0 whose cosh is x", [](auto x) { return acosh(x); },
+        [](UnaryGradient d) { return d.g * rsqrt(square(d.x) - 1.0); }, {{"Acosh", 9}},
+        [](Samples& s) { unary_samples(s, 1.25, 5); }),
+    real_function(
+        "atanh", "the number whose tanh is x", [](auto x) { return atanh(x); },
+        [](UnaryGradient d) { return d.g / (1.0 - square(d.x)); }, {{"Atanh", 9}},
+        [](Samples& s) { unary_samples(s, -0.9, 0.9); }),
+    real_function(
+        "erf", "2 / sqrt(pi) * the integral of e^(-t^2) from 0 to x", [](auto x) { return erf(x); },
+        [](UnaryGradient d) {
+            const Tensor slope = exp(neg(square(d.x))) * (2 * std::numbers::inv_sqrtpi);
+            return d.g * slope;
         },
-        .onnx = {{"Tanh", 6}},
-        .samples = [](Samples& s) { unary_samples(s); },
-    },
-    {
-        .name = "asinh",
-        .summary = "the number whose sinh is x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return asinh(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * rsqrt(square(v.in(0)) + 1.0)};
-        },
-        .onnx = {{"Asinh", 9}},
-        .samples = [](Samples& s) { unary_samples(s, -3, 3); },
-    },
-    {
-        .name = "acosh",
-        .summary = "the number >= 0 whose cosh is x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return acosh(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() * rsqrt(square(v.in(0)) - 1.0)};
-        },
-        .onnx = {{"Acosh", 9}},
-        .samples = [](Samples& s) { unary_samples(s, 1.25, 5); },
-    },
-    {
-        .name = "atanh",
-        .summary = "the number whose tanh is x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return atanh(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            return {v.cotangent() / (1.0 - square(v.in(0)))};
-        },
-        .onnx = {{"Atanh", 9}},
-        .samples = [](Samples& s) { unary_samples(s, -0.9, 0.9); },
-    },
-    {
-        .name = "erf",
-        .summary = "2 / sqrt(pi) * the integral of e^(-t^2) from 0 to x",
-        .inputs = {{"x"}},
-        .infer = same_as_input,
-        .compute = compute_float([](auto& c) { return erf(c.x(0)); }),
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
-            const Tensor slope = exp(neg(square(v.in(0)))) * (2 * std::numbers::inv_sqrtpi);
-            return {v.cotangent() * slope};
-        },
-        .onnx = {{"Erf", 9}},
-        .samples = [](Samples& s) { unary_samples(s, -3, 3); },
-    },
+        {{"Erf", 9}}, [](Samples& s) { unary_samples(s, -3, 3); }),
     {
         .name = "floor",
         .summary = "the largest whole number <= x",
@@ -268,73 +157,25 @@ constinit const OpDef kOps[] = {
 
 extern constinit const std::span<const OpDef> math_ops{kOps};
 
-namespace {
-
-Tensor unary(std::string_view name, const Tensor& x) {
-    return apply_one(op(name), {x});
-}
-
-}  // namespace
-
-Tensor exp(const Tensor& x) {
-    return unary("exp", x);
-}
-Tensor log(const Tensor& x) {
-    return unary("log", x);
-}
-Tensor sin(const Tensor& x) {
-    return unary("sin", x);
-}
-Tensor cos(const Tensor& x) {
-    return unary("cos", x);
-}
-Tensor tan(const Tensor& x) {
-    return unary("tan", x);
-}
-Tensor asin(const Tensor& x) {
-    return unary("asin", x);
-}
-Tensor acos(const Tensor& x) {
-    return unary("acos", x);
-}
-Tensor atan(const Tensor& x) {
-    return unary("atan", x);
-}
-Tensor atan2(const Tensor& y, const Tensor& x) {
-    return apply_one(op("atan2"), {y, x});
-}
-Tensor logaddexp(const Tensor& a, const Tensor& b) {
-    return apply_one(op("logaddexp"), {a, b});
-}
-Tensor sinh(const Tensor& x) {
-    return unary("sinh", x);
-}
-Tensor cosh(const Tensor& x) {
-    return unary("cosh", x);
-}
-Tensor tanh(const Tensor& x) {
-    return unary("tanh", x);
-}
-Tensor asinh(const Tensor& x) {
-    return unary("asinh", x);
-}
-Tensor acosh(const Tensor& x) {
-    return unary("acosh", x);
-}
-Tensor atanh(const Tensor& x) {
-    return unary("atanh", x);
-}
-Tensor erf(const Tensor& x) {
-    return unary("erf", x);
-}
-Tensor floor(const Tensor& x) {
-    return unary("floor", x);
-}
-Tensor ceil(const Tensor& x) {
-    return unary("ceil", x);
-}
-Tensor round(const Tensor& x) {
-    return unary("round", x);
-}
+HEARTH_UNARY_FUNCTION(exp)
+HEARTH_UNARY_FUNCTION(log)
+HEARTH_UNARY_FUNCTION(sin)
+HEARTH_UNARY_FUNCTION(cos)
+HEARTH_UNARY_FUNCTION(tan)
+HEARTH_UNARY_FUNCTION(asin)
+HEARTH_UNARY_FUNCTION(acos)
+HEARTH_UNARY_FUNCTION(atan)
+HEARTH_BINARY_FUNCTION(atan2)
+HEARTH_BINARY_FUNCTION(logaddexp)
+HEARTH_UNARY_FUNCTION(sinh)
+HEARTH_UNARY_FUNCTION(cosh)
+HEARTH_UNARY_FUNCTION(tanh)
+HEARTH_UNARY_FUNCTION(asinh)
+HEARTH_UNARY_FUNCTION(acosh)
+HEARTH_UNARY_FUNCTION(atanh)
+HEARTH_UNARY_FUNCTION(erf)
+HEARTH_UNARY_FUNCTION(floor)
+HEARTH_UNARY_FUNCTION(ceil)
+HEARTH_UNARY_FUNCTION(round)
 
 }  // namespace hearth

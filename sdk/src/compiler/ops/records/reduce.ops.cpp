@@ -55,35 +55,62 @@ void arg_samples(Samples& s) {
     add({3, 257}, 1, DType::kI32);
 }
 
+void whole_reduce_samples(Samples& s) {
+    reduce_samples(s);
+    s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
+}
+
+constexpr OpDef reduction(std::string_view name, std::string_view summary, ReduceOp reduce,
+                          OnnxMapping onnx, std::vector<Tensor> (*vjp)(VjpContext&),
+                          void (*samples)(Samples&)) {
+    return {.name = name,
+            .summary = summary,
+            .inputs = {{"x", TypeClass::kNumber}},
+            .attrs = {{"axes", AttrType::kIntegers}},
+            .op_class = OpClass::kReduce,
+            .reduce = reduce,
+            .infer = reduce_axes,
+            .vjp = vjp,
+            .onnx_export = onnx_export::reduce,
+            .onnx = {onnx},
+            .samples = samples};
+}
+
+/// find(c, count, element): the index of one of so many elements.
+template <class F>
+constexpr OpDef extremum_index(std::string_view name, std::string_view summary, OnnxMapping onnx,
+                               F /*find*/) {
+    return {.name = name,
+            .summary = summary,
+            .inputs = {{"x", TypeClass::kNumber}},
+            .attrs = {{"axis", AttrType::kInteger}},
+            .op_class = OpClass::kInjective,
+            .infer = infer_arg,
+            .compute = compute_any([](auto& c) {
+                const int axis = static_cast<int>(c.attrs().integer("axis"));
+                auto place = c.coords();
+                return F{}(c, c.in_dim(0, axis), [&](auto i) {
+                    place[axis] = i;
+                    return c.in(0, place);
+                });
+            }),
+            .onnx_export = onnx_export::arg,
+            .onnx = {onnx},
+            .samples = arg_samples};
+}
+
 constinit const OpDef kOps[] = {
-    {
-        .name = "reduce_sum",
-        .summary = "sum over the axes",
-        .inputs = {{"x", TypeClass::kNumber}},
-        .attrs = {{"axes", AttrType::kIntegers}},
-        .op_class = OpClass::kReduce,
-        .reduce = ReduceOp::kSum,
-        .infer = reduce_axes,
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+    reduction(
+        "reduce_sum", "sum over the axes", ReduceOp::kSum,
+        {"ReduceSum", 1, [](OnnxCall& call) { return import_reduce(call, sum); }},
+        [](VjpContext& v) -> std::vector<Tensor> {
             return {expand(v.cotangent(), v.in(0).shape())};
         },
-        .onnx_export = onnx_export::reduce,
-        .onnx = {{"ReduceSum", 1, import_reduce_sum}},
-        .samples =
-            [](Samples& s) {
-                reduce_samples(s);
-                s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
-            },
-    },
-    {
-        .name = "reduce_prod",
-        .summary = "product over the axes",
-        .inputs = {{"x", TypeClass::kNumber}},
-        .attrs = {{"axes", AttrType::kIntegers}},
-        .op_class = OpClass::kReduce,
-        .reduce = ReduceOp::kProduct,
-        .infer = reduce_axes,
-        .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+        whole_reduce_samples),
+    reduction(
+        "reduce_prod", "product over the axes", ReduceOp::kProduct,
+        {"ReduceProd", 1, [](OnnxCall& call) { return import_reduce(call, prod); }},
+        [](VjpContext& v) -> std::vector<Tensor> {
             // One axis at a time; the chain rule from the last one back.
             std::vector<Tensor> partial{v.in(0)};
             const std::vector<int64_t>& axes = v.attrs.integers("axes");
@@ -92,44 +119,13 @@ constinit const OpDef kOps[] = {
             for (size_t i = axes.size(); i-- > 0;) g = g * product_of_others(partial[i], axes[i]);
             return {g};
         },
-        .onnx_export = onnx_export::reduce,
-        .onnx = {{"ReduceProd", 1, import_reduce_prod}},
-        .samples = reduce_samples,
-    },
-    {
-        .name = "reduce_max",
-        .summary = "largest element over the axes; NaN if there is one",
-        .inputs = {{"x", TypeClass::kNumber}},
-        .attrs = {{"axes", AttrType::kIntegers}},
-        .op_class = OpClass::kReduce,
-        .reduce = ReduceOp::kMax,
-        .infer = reduce_axes,
-        .vjp = reduce_extremum_vjp,
-        .onnx_export = onnx_export::reduce,
-        .onnx = {{"ReduceMax", 1, import_reduce_max}},
-        .samples =
-            [](Samples& s) {
-                reduce_samples(s);
-                s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
-            },
-    },
-    {
-        .name = "reduce_min",
-        .summary = "smallest element over the axes; NaN if there is one",
-        .inputs = {{"x", TypeClass::kNumber}},
-        .attrs = {{"axes", AttrType::kIntegers}},
-        .op_class = OpClass::kReduce,
-        .reduce = ReduceOp::kMin,
-        .infer = reduce_axes,
-        .vjp = reduce_extremum_vjp,
-        .onnx_export = onnx_export::reduce,
-        .onnx = {{"ReduceMin", 1, import_reduce_min}},
-        .samples =
-            [](Samples& s) {
-                reduce_samples(s);
-                s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
-            },
-    },
+        reduce_samples),
+    reduction("reduce_max", "largest element over the axes; NaN if there is one", ReduceOp::kMax,
+              {"ReduceMax", 1, [](OnnxCall& call) { return import_reduce(call, max, any); }},
+              reduce_extremum_vjp, whole_reduce_samples),
+    reduction("reduce_min", "smallest element over the axes; NaN if there is one", ReduceOp::kMin,
+              {"ReduceMin", 1, [](OnnxCall& call) { return import_reduce(call, min, all); }},
+              reduce_extremum_vjp, whole_reduce_samples),
     {
         .name = "product_of_others",
         .summary = "for each element the product of all others along the axis",
@@ -194,44 +190,14 @@ constinit const OpDef kOps[] = {
                 s.add({{7}, {7}}, {{"axis", int64_t{0}}});
             },
     },
-    {
-        .name = "argmax",
-        .summary = "index of the first largest element along the axis, kept with extent 1",
-        .inputs = {{"x", TypeClass::kNumber}},
-        .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kInjective,
-        .infer = infer_arg,
-        .compute = compute_any([](auto& c) {
-            const int axis = static_cast<int>(c.attrs().integer("axis"));
-            auto place = c.coords();
-            return c.argmax(c.in_dim(0, axis), [&](auto i) {
-                place[axis] = i;
-                return c.in(0, place);
-            });
-        }),
-        .onnx_export = onnx_export::arg,
-        .onnx = {{"ArgMax", 1, import_argmax}},
-        .samples = arg_samples,
-    },
-    {
-        .name = "argmin",
-        .summary = "index of the first smallest element along the axis, kept with extent 1",
-        .inputs = {{"x", TypeClass::kNumber}},
-        .attrs = {{"axis", AttrType::kInteger}},
-        .op_class = OpClass::kInjective,
-        .infer = infer_arg,
-        .compute = compute_any([](auto& c) {
-            const int axis = static_cast<int>(c.attrs().integer("axis"));
-            auto place = c.coords();
-            return c.argmin(c.in_dim(0, axis), [&](auto i) {
-                place[axis] = i;
-                return c.in(0, place);
-            });
-        }),
-        .onnx_export = onnx_export::arg,
-        .onnx = {{"ArgMin", 1, import_argmin}},
-        .samples = arg_samples,
-    },
+    extremum_index("argmax",
+                   "index of the first largest element along the axis, kept with extent 1",
+                   {"ArgMax", 1, [](OnnxCall& call) { return import_arg(call, argmax); }},
+                   [](auto& c, auto count, auto element) { return c.argmax(count, element); }),
+    extremum_index("argmin",
+                   "index of the first smallest element along the axis, kept with extent 1",
+                   {"ArgMin", 1, [](OnnxCall& call) { return import_arg(call, argmin); }},
+                   [](auto& c, auto count, auto element) { return c.argmin(count, element); }),
     {
         .name = "extent",
         .summary = "number of elements of a shape, symbolic extents included",

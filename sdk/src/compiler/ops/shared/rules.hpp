@@ -69,6 +69,20 @@ Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth);
 /// Differentiates an operator through its decomposition, which is rebuilt here.
 std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeContext&), VjpContext& call);
 
+/// Define the function of hearth/ops.hpp that applies the operator of the same name.
+#define HEARTH_UNARY_FUNCTION(name)       \
+    Tensor name(const Tensor& x) {        \
+        return apply_one(op(#name), {x}); \
+    }
+#define HEARTH_BINARY_FUNCTION(name)                \
+    Tensor name(const Tensor& a, const Tensor& b) { \
+        return apply_one(op(#name), {a, b});        \
+    }
+#define HEARTH_FUNCTION_OF_NUMBER(name)      \
+    Tensor name(const Tensor& a, double b) { \
+        return name(a, constant_like(a, b)); \
+    }
+
 // --- `at` rules ---
 
 /// One rule for floats, another for integers and bools, selected by the output's type.
@@ -105,6 +119,31 @@ V log1p_of_fraction(V x) {
     V sum = square * (1.0 / 15) + 1.0 / 13;
     for (int divisor = 11; divisor > 0; divisor -= 2) sum = sum * square + 1.0 / divisor;
     return s * sum * 2.0;
+}
+
+// --- Records ---
+
+/// What a gradient of y, a function of x, is made of; g: the cotangent of y.
+struct UnaryGradient {
+    Tensor g, x, y;
+};
+
+/// The record of a function of one real number.  function: of an element; gradient: of a UnaryGradient, the cotangent
+/// of x.
+template <class F, class G>
+constexpr OpDef real_function(std::string_view name, std::string_view summary, F /*function*/,
+                              G /*gradient*/, FixedList<OnnxMapping, 6> onnx,
+                              void (*samples)(Samples&)) {
+    return {.name = name,
+            .summary = summary,
+            .inputs = {{"x"}},
+            .infer = same_as_input,
+            .compute = compute_float([](auto& c) { return F{}(c.x(0)); }),
+            .vjp = [](VjpContext& v) -> std::vector<Tensor> {
+                return {G{}(UnaryGradient{v.cotangent(), v.in(0), v.out()})};
+            },
+            .onnx = onnx,
+            .samples = samples};
 }
 
 // --- Samples ---
