@@ -9,7 +9,7 @@
 #include "compiler/codegen/kernel_family.hpp"
 #include "compiler/codegen/kernel_table.hpp"
 #include "compiler/codegen/kernel_task.hpp"
-#include "compiler/codegen/matmul/matmul_kernel.hpp"
+#include "compiler/codegen/matmul/matmul_writers.hpp"
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/planned_call.hpp"
 #include "compiler/codegen/reduction/replicated_scalars.hpp"

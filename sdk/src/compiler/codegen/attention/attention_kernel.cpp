@@ -16,14 +16,9 @@
 // them, in order.  Row of an invocation: index / lanes.  Of a tile's scores it computes every
 // lanes-th; of the result it sums some columns (add_rows).
 
-#include "compiler/codegen/attention/attention_kernel.hpp"
-
+#include "compiler/codegen/kernel_families.hpp"
 #include "compiler/codegen/shared/extents.hpp"
-#include "compiler/codegen/shared/group_access.hpp"
-#include "compiler/codegen/shared/group_expressions.hpp"
-#include "compiler/codegen/shared/vector_access.hpp"
-#include "compiler/kernel/body.hpp"
-#include "compiler/kernel/writer.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 #include "core/driver_workarounds.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -40,21 +35,14 @@ int64_t ceil_div(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-class AttentionKernel {
+class AttentionKernel : OperatorKernel {
   public:
     AttentionKernel(const KernelTask& task, const AttentionTile& tile)
-        : graph_(task.graph),
-          options_(task.options),
-          node_(task.node()),
+        : OperatorKernel(task),
           attrs_(node_.attrs),
           pass_(node_.op->traits.attention),
           tile_(tile),
           threads_(tile.threads(pass_)),
-          operand_(operands_of(task.graph, task.options, *body_)),
-          expressions_(task.graph, task.group, task.inlined),
-          access_(task.graph, task.group, task.options, *body_, operand_, expressions_),
-          arena_(expressions_.arena()),
-          w_(*body_, arena_, operand_),
           is_rolled_(kRolledLoops.is_needed(task.options.caps)) {
         if (is_rolled_) w_.keep_rolled();
     }
@@ -91,7 +79,6 @@ class AttentionKernel {
     }
 
   private:
-    const Shape& shape(size_t input) const { return graph_.values[node_.inputs[input]].shape; }
     int64_t width(size_t input) const { return shape(input)[3].count; }
     int64_t heads() const { return shape(kQuery)[1].count; }
     int64_t key_heads() const { return shape(kKey)[1].count; }
@@ -104,11 +91,8 @@ class AttentionKernel {
         return {s[0].count * s[1].count, s[0].is_batch};
     }
 
-    Expr index(int64_t value) const { return body_->index(value); }
-    Expr number(double value) const { return body_->constant(value, ScalarType::kF32); }
     Expr hidden() const { return number(-HUGE_VAL); }  // the score of a key that is not seen
     Expr zeros() const { return body_->fill(Chunk::kFour, number(0)); }
-    Expr larger(Expr a, Expr b) const { return body_->operation(ScalarOp::kMax, a, b); }
     /// The larger of two scores, where NaN does not matter: it is in the sum of the weights.
     static Expr larger_score(Expr a, Expr b) { return select(a < b, b, a); }
     Expr lane_of(Expr four, int64_t i) const { return body_->chunk_element(four, index(i)); }
@@ -119,12 +103,6 @@ class AttentionKernel {
     Expr loop(const char* name, int64_t turns) {
         return is_rolled_ ? w_.unrolled_for_(name, turns)
                           : w_.for_(name, index(0), [&](Expr at) { return at < turns; });
-    }
-    /// A variable of expressions for a value, in the current scope: what depends on it stays there.
-    Scalar bound(Expr value) {
-        const Scalar variable = arena_.symbol(ScalarType::kI32);
-        w_.bind(variable, value);
-        return variable;
     }
     Expr read(size_t input, std::initializer_list<Scalar> coordinates, ScalarType type) {
         Coords<Scalar> at;
@@ -149,10 +127,6 @@ class AttentionKernel {
         Tile tile{name, {}, rows, width};
         tile.memory = shared(name, rows * tile.stride(), Chunk::kFour);
         return tile;
-    }
-    Expr shared(const char* name, int64_t length, Chunk chunk = Chunk::kOne) {
-        return body_->global(name, LocalKind::kShared, ScalarType::kF32,
-                             static_cast<uint32_t>(length), chunk);
     }
 
     void declare_tiles() {
@@ -698,13 +672,9 @@ class AttentionKernel {
     // ------------------------------------------------------------------------ launch
 
     KernelDraft draft() {
-        KernelDraft kernel;
-        kernel.name = std::string(node_.op->name);
-        if (pass_ == AttentionPass::kForward) kernel.name += "_forward";
-        body_->statements = w_.take();
-        body_->threads = static_cast<uint32_t>(threads_);
-        set_body(kernel, body_);
-        kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
+        std::string name(node_.op->name);
+        if (pass_ == AttentionPass::kForward) name += "_forward";
+        KernelDraft kernel = finish(std::move(name), threads_);
         kernel.grid[0] = workgroups();
         const Shape &q = shape(kQuery), &k = shape(kKey);
         const Dim scores = Shape{q[0], q[1], q[2], k[2]}.element_count();
@@ -733,19 +703,10 @@ class AttentionKernel {
         return axis;
     }
 
-    const Graph& graph_;
-    const LowerOptions& options_;
-    const Node& node_;
     const Attrs& attrs_;
     const AttentionPass pass_;
     const AttentionTile tile_;
     const int64_t threads_;
-    const std::shared_ptr<Body> body_ = std::make_shared<Body>();
-    KernelWriter::Operand operand_;
-    GroupExpressions expressions_;
-    VectorAccess access_;
-    ScalarArena& arena_;
-    KernelWriter w_;
     const bool is_rolled_;
     int64_t score_stride_ = 0;  ///< of weights and slopes, which lie row by row
     Expr thread_, row_, lane_, query_count_, key_count_;
@@ -755,8 +716,22 @@ class AttentionKernel {
 
 }  // namespace
 
-KernelDraft attention_kernel(const KernelTask& task, const AttentionTile& tile) {
-    return AttentionKernel(task, tile).run();
-}
+// The order of tiles was measured, so all have one cost.
+const KernelFamily kAttentionFamily = {
+    .name = "attention",
+    .matches =
+        [](const KernelTask& task) {
+            return task.group.kind == GroupKind::kCustom &&
+                   task.node().op->traits.attention != AttentionPass::kNone;
+        },
+    .write =
+        [](const KernelTask& task, const KernelChoice& choice) {
+            return AttentionKernel(task, std::get<AttentionTile>(choice)).run();
+        },
+    .candidates = [](const KernelTask& task) -> std::vector<KernelChoice> {
+        const std::vector<AttentionTile> tiles =
+            attention_tiles(task.graph, task.node(), task.options.caps, task.options.rows_capacity);
+        return {tiles.begin(), tiles.end()};
+    }};
 
 }  // namespace hearth

@@ -18,10 +18,10 @@
 #include "compiler/codegen/conv/conv_kernels.hpp"
 #include "compiler/codegen/kernel_draft.hpp"
 #include "compiler/codegen/kernel_task.hpp"
-#include "compiler/codegen/shared/cpu_kernel.hpp"
 #include "compiler/codegen/shared/extents.hpp"
 #include "compiler/codegen/shared/group_access.hpp"
 #include "compiler/codegen/shared/known_ranges.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 #include "compiler/ops/kernels/cpu_conv_strips.hpp"
 #include "compiler/ops/shared/windows.hpp"
 
@@ -34,12 +34,11 @@ namespace hearth {
 
 namespace {
 
-class ConvKernel : CpuKernel {
+class ConvKernel : OperatorKernel {
   public:
-    ConvKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-               const LowerOptions& options, const ConvStrip& strip)
-        : CpuKernel(graph, group, inlined, options, OpClass::kKernel),
-          conv_(graph, node_),
+    ConvKernel(const KernelTask& task, const ConvStrip& strip)
+        : OperatorKernel(task),
+          conv_(graph_, node_),
           strip_(strip),
           has_blocks_(strip.channels < conv_.in_each),
           are_weights_plain_(has_plain_weights()) {}
@@ -49,12 +48,11 @@ class ConvKernel : CpuKernel {
         declare_arrays();
         if (has_blocks_) {
             fill(sums_, strip_.outputs * strip_.sums_length());
-            first_channel_ = writer_.for_(
+            first_channel_ = w_.for_(
                 "first_channel", index(0), [&](Expr at) { return at < conv_.in_each; },
                 index(strip_.channels));
-            channel_count_ =
-                writer_.let("channel_count",
-                            smaller(index(strip_.channels), index(conv_.in_each) - first_channel_));
+            channel_count_ = w_.let("channel_count", lesser(index(strip_.channels),
+                                                            index(conv_.in_each) - first_channel_));
         }
         copy_covered();
         for_each_tile([&] {
@@ -62,7 +60,7 @@ class ConvKernel : CpuKernel {
             if (!has_blocks_) store_tile();
         });
         if (has_blocks_) {
-            writer_.end();
+            w_.end();
             for_each_tile([&] { store_tile(); });
         }
         return finished();
@@ -72,12 +70,7 @@ class ConvKernel : CpuKernel {
     static int64_t parts(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
     KernelDraft finished() {
-        KernelDraft kernel;
-        kernel.name = "conv";
-        body_->statements = writer_.take();
-        const std::vector<uint32_t> operands = operand_values(*body_);
-        set_body(kernel, body_);
-        kernel.is_elementwise = elementwise_buffers(arena_, operands, element_);
+        KernelDraft kernel = finish("conv", 1, element_);
         const Dim images = shape(0)[0];
         kernel.grid[0] = {work_of(Dim(images.count * jobs_, images.is_batch)), 1};
         const Shape& y = graph_.values[node_.outputs[0]].shape;
@@ -91,12 +84,12 @@ class ConvKernel : CpuKernel {
     /// The strip and the output channels of the workgroup: strips along x first, then y and z, blocks of output
     /// channels, groups and images.
     void place_workgroup() {
-        Expr rest = writer_.let("job", body_->workgroup());
+        Expr rest = w_.let("job", body_->workgroup());
         const auto next = [&](const char* name, int64_t count) {
             jobs_ *= count;
             if (count == 1) return index(0);
-            const Expr at = writer_.let(name, rest % count);
-            rest = writer_.let(fresh("rest"), rest / count);
+            const Expr at = w_.let(name, rest % count);
+            rest = w_.let(fresh("rest"), rest / count);
             return at;
         };
         const Expr x = next("strip_x", parts(conv_.count[2], strip_.columns));
@@ -105,17 +98,17 @@ class ConvKernel : CpuKernel {
         const Expr block = next("out_block", parts(conv_.out_each, strip_.outputs));
         const Expr group = next("channel_group", conv_.groups);
         image_ = bound("image", rest);
-        first_column_ = writer_.let("first_column", x * strip_.columns);
-        column_count_ = writer_.let(
-            "column_count", smaller(index(strip_.columns), index(conv_.count[2]) - first_column_));
-        first_row_ = writer_.let("first_row", y * strip_.rows);
-        row_count_ = writer_.let("row_count",
-                                 smaller(index(strip_.rows), index(conv_.count[1]) - first_row_));
-        first_in_ = writer_.let("first_in", group * conv_.in_each);
-        group_out_ = writer_.let("group_out", group * conv_.out_each);
-        first_out_ = writer_.let("first_out", block * strip_.outputs);
-        out_count_ = writer_.let(
-            "out_count", smaller(index(strip_.outputs), index(conv_.out_each) - first_out_));
+        first_column_ = w_.let("first_column", x * strip_.columns);
+        column_count_ = w_.let(
+            "column_count", lesser(index(strip_.columns), index(conv_.count[2]) - first_column_));
+        first_row_ = w_.let("first_row", y * strip_.rows);
+        row_count_ =
+            w_.let("row_count", lesser(index(strip_.rows), index(conv_.count[1]) - first_row_));
+        first_in_ = w_.let("first_in", group * conv_.in_each);
+        group_out_ = w_.let("group_out", group * conv_.out_each);
+        first_out_ = w_.let("first_out", block * strip_.outputs);
+        out_count_ =
+            w_.let("out_count", lesser(index(strip_.outputs), index(conv_.out_each) - first_out_));
         first_channel_ = index(0);
         channel_count_ = index(conv_.in_each);
     }
@@ -131,15 +124,14 @@ class ConvKernel : CpuKernel {
         if (length > copied) fill(covered_, length, copied);
     }
     Expr declare_floats(const char* name, int64_t length) {
-        return writer_.declare_array(name, ScalarType::kF32, static_cast<uint32_t>(length));
+        return w_.declare_array(name, ScalarType::kF32, static_cast<uint32_t>(length));
     }
 
     void fill(Expr array, int64_t end, int64_t first = 0) { fill(array, index(first), index(end)); }
     void fill(Expr array, Expr first, Expr end, Expr base = {}) {
-        const Expr i = writer_.for_(fresh("i"), first, [&](Expr at) { return at < end; });
-        writer_.assign(body_->element(array, base ? base + i : i),
-                       body_->constant(0, ScalarType::kF32));
-        writer_.end();
+        const Expr i = w_.for_(fresh("i"), first, [&](Expr at) { return at < end; });
+        w_.assign(body_->element(array, base ? base + i : i), body_->constant(0, ScalarType::kF32));
+        w_.end();
     }
 
     // ------------------------------------------------------------------ the input
@@ -147,10 +139,10 @@ class ConvKernel : CpuKernel {
     /// A loop over `count` things, if they are several.  Returns the counter; end_loop() closes it.
     Expr loop(const char* name, int64_t count) {
         if (count == 1) return index(0);
-        return writer_.for_(fresh(name), index(0), [&](Expr at) { return at < count; });
+        return w_.for_(fresh(name), index(0), [&](Expr at) { return at < count; });
     }
     void end_loop(int64_t count) {
-        if (count > 1) writer_.end();
+        if (count > 1) w_.end();
     }
 
     /// The position in the input along an axis of position `at` in phase `phase`, for windows from `first` on.
@@ -192,60 +184,60 @@ class ConvKernel : CpuKernel {
         Expr first = index(0), end = channel_count_;
         if (segment.first > 0) first = larger(index(segment.first) - first_channel_, first);
         if (segment.last + 1 < conv_.in_each)
-            end = smaller(index(segment.last + 1) - first_channel_, end);
-        const Expr c = writer_.for_(fresh("c"), first, [&](Expr at) { return at < end; });
+            end = lesser(index(segment.last + 1) - first_channel_, end);
+        const Expr c = w_.for_(fresh("c"), first, [&](Expr at) { return at < end; });
         const Scalar channel = bound(fresh("channel"), first_in_ + first_channel_ + c);
         const Expr kz = loop("kz", conv_.kernel[0]);
         const Scalar z =
             bound(fresh("from_z"), from_of(0, expr_z(), index(0), kz * conv_.dilation[0]));
         const Expr py = loop("py", conv_.phases(1)), px = loop("px", conv_.phases(2));
         const Expr r =
-            writer_.for_(fresh("r"), index(0), [&](Expr at) { return at < strip_.covered_rows; });
+            w_.for_(fresh("r"), index(0), [&](Expr at) { return at < strip_.covered_rows; });
         const Expr to =
-            writer_.let(fresh("to"),
-                        c * strip_.channel_length(conv_) +
-                            (((kz * conv_.phases(1) + py) * conv_.phases(2) + px) * strip_.plane() +
-                             r * strip_.pitch));
+            w_.let(fresh("to"),
+                   c * strip_.channel_length(conv_) +
+                       (((kz * conv_.phases(1) + py) * conv_.phases(2) + px) * strip_.plane() +
+                        r * strip_.pitch));
         const Scalar y = bound(fresh("from_y"), from_of(1, first_row_, r, py));
-        const Expr from_z = writer_.emit(z), from_y = writer_.emit(y);
-        writer_.if_(logical_and(logical_and(from_z >= index(0), from_z < conv_.size[0]),
-                                logical_and(from_y >= index(0), from_y < conv_.size[1])));
+        const Expr from_z = w_.emit(z), from_y = w_.emit(y);
+        w_.if_(logical_and(logical_and(from_z >= index(0), from_z < conv_.size[0]),
+                           logical_and(from_y >= index(0), from_y < conv_.size[1])));
         copy_row(segment, channel, z, y, px, to);
-        writer_.end();
-        writer_.else_();
+        w_.end();
+        w_.else_();
         fill(covered_, index(0), index(strip_.pitch), to);
-        writer_.end();
-        writer_.end();
+        w_.end();
+        w_.end();
         end_loop(conv_.phases(2));
         end_loop(conv_.phases(1));
         end_loop(conv_.kernel[0]);
-        writer_.end();
+        w_.end();
     }
 
-    Expr expr_z() { return writer_.emit(z_); }
+    Expr expr_z() { return w_.emit(z_); }
 
     void copy_row(IndexRange segment, Scalar channel, Scalar z, Scalar y, Expr px, Expr to) {
         const int64_t stride = conv_.stride[2];
         // Positions i of the phase with 0 <= i * stride + begin < size.
-        const Expr begin = writer_.let(fresh("begin"), from_of(2, first_column_, index(0), px));
+        const Expr begin = w_.let(fresh("begin"), from_of(2, first_column_, index(0), px));
         const auto steps = [&](Expr distance) {
-            return smaller((larger(distance, index(0)) + (stride - 1)) / stride,
-                           index(strip_.pitch));
+            return lesser((larger(distance, index(0)) + (stride - 1)) / stride,
+                          index(strip_.pitch));
         };
-        const Expr inside = writer_.let(fresh("inside"), steps(index(0) - begin));
+        const Expr inside = w_.let(fresh("inside"), steps(index(0) - begin));
         const Expr outside =
-            writer_.let(fresh("outside"), larger(steps(index(conv_.size[2]) - begin), inside));
+            w_.let(fresh("outside"), larger(steps(index(conv_.size[2]) - begin), inside));
         fill(covered_, index(0), inside, to);
-        const Expr i = writer_.for_(fresh("i"), inside, [&](Expr at) { return at < outside; });
+        const Expr i = w_.for_(fresh("i"), inside, [&](Expr at) { return at < outside; });
         const Scalar x = bound(fresh("from_x"), i * stride + begin);
         KnownRanges known(arena_);
         if (conv_.groups == 1) known.set(channel, segment);
         known.set(z, indices_of(conv_.size[0]));
         known.set(y, indices_of(conv_.size[1]));
         known.set(x, indices_of(conv_.size[2]));
-        writer_.assign(body_->element(covered_, to + i),
-                       writer_.emit(known.simplified(input(channel, z, y, x))));
-        writer_.end();
+        w_.assign(body_->element(covered_, to + i),
+                  w_.emit(known.simplified(input(channel, z, y, x))));
+        w_.end();
         fill(covered_, outside, index(strip_.pitch), to);
     }
 
@@ -256,18 +248,17 @@ class ConvKernel : CpuKernel {
     template <class Write>
     void for_each_tile(Write write) {
         const int64_t rows = strip_.tile.rows;
-        tile_ = writer_.for_(
+        tile_ = w_.for_(
             fresh("tile"), index(0), [&](Expr at) { return at < out_count_; }, index(rows));
         const Expr first = first_out_ + tile_;
         tile_out_ = first;
         repeated_ = index(0);
         if (conv_.out_each % rows != 0) {
-            tile_out_ =
-                writer_.let(fresh("tile_out"), smaller(first, index(conv_.out_each - rows)));
-            repeated_ = writer_.let(fresh("repeated"), first - tile_out_);
+            tile_out_ = w_.let(fresh("tile_out"), lesser(first, index(conv_.out_each - rows)));
+            repeated_ = w_.let(fresh("repeated"), first - tile_out_);
         }
         write();
-        writer_.end();
+        w_.end();
     }
 
     /// Sums of row i of the tile begin here.
@@ -275,32 +266,30 @@ class ConvKernel : CpuKernel {
 
     void multiply_tile() {
         const int64_t inner = conv_.inner();
-        weights_at_ = writer_.let(fresh("weights_at"),
-                                  (group_out_ + tile_out_) * inner + first_channel_ * conv_.taps());
+        weights_at_ = w_.let(fresh("weights_at"),
+                             (group_out_ + tile_out_) * inner + first_channel_ * conv_.taps());
         if (!are_weights_plain_) convert_weights();
         const auto columns = index(strip_.tile.columns());
         if (strip_.by_rows) {
-            const Expr y =
-                writer_.for_(fresh("y"), index(0), [&](Expr at) { return at < row_count_; });
-            const Expr x = writer_.for_(
+            const Expr y = w_.for_(fresh("y"), index(0), [&](Expr at) { return at < row_count_; });
+            const Expr x = w_.for_(
                 fresh("x"), index(0), [&](Expr at) { return at < column_count_; }, columns);
             multiply(y * strip_.pitch + x, y * strip_.sums_pitch() + x);
-            writer_.end();
-            writer_.end();
+            w_.end();
+            w_.end();
             return;
         }
-        const Expr end = writer_.let(fresh("end"), (row_count_ - 1) * strip_.pitch + column_count_);
-        const Expr at = writer_.for_(
+        const Expr end = w_.let(fresh("end"), (row_count_ - 1) * strip_.pitch + column_count_);
+        const Expr at = w_.for_(
             fresh("q"), index(0), [&](Expr q) { return q < end; }, columns);
         multiply(at, at);
-        writer_.end();
+        w_.end();
     }
 
     /// The tile's weights [channels * taps, rows] of the block of input channels.
     void convert_weights() {
         const int64_t rows = strip_.tile.rows;
-        const Expr c =
-            writer_.for_(fresh("c"), index(0), [&](Expr at) { return at < channel_count_; });
+        const Expr c = w_.for_(fresh("c"), index(0), [&](Expr at) { return at < channel_count_; });
         const Scalar in = bound(fresh("weight_in"), first_channel_ + c);
         Expr tap = c;
         std::array<Scalar, 3> taps;
@@ -309,15 +298,15 @@ class ConvKernel : CpuKernel {
             taps[axis] = bound(fresh("weight_tap"), k);
             tap = tap * conv_.kernel[axis] + k;
         }
-        const Expr to = writer_.let(fresh("to"), tap * rows);
-        const Expr i = writer_.for_(fresh("i"), index(0), [&](Expr at) { return at < rows; });
+        const Expr to = w_.let(fresh("to"), tap * rows);
+        const Expr i = w_.for_(fresh("i"), index(0), [&](Expr at) { return at < rows; });
         const Scalar out = bound(fresh("weight_out"), group_out_ + tile_out_ + i);
         const ScalarPlace at = place(shape(1).rank(), out, in, taps[0], taps[1], taps[2]);
-        writer_.assign(body_->element(weights_, to + i),
-                       writer_.emit(expressions_.read(node_.inputs[1], at)));
-        writer_.end();
+        w_.assign(body_->element(weights_, to + i),
+                  w_.emit(expressions_.read(node_.inputs[1], at)));
+        w_.end();
         for (const int64_t count : conv_.kernel) end_loop(count);
-        writer_.end();
+        w_.end();
     }
 
     /// The weight at this linear index.
@@ -342,28 +331,27 @@ class ConvKernel : CpuKernel {
                 const std::string name = fresh("sum");
                 sums.push_back(
                     has_blocks_
-                        ? writer_.load_lanes(name, sums_, places.back(), lanes)
-                        : writer_.declare_lanes(name, lanes, body_->constant(0, ScalarType::kF32)));
+                        ? w_.load_lanes(name, sums_, places.back(), lanes)
+                        : w_.declare_lanes(name, lanes, body_->constant(0, ScalarType::kF32)));
             }
-        const Expr c =
-            writer_.for_(fresh("c"), index(0), [&](Expr at) { return at < channel_count_; });
+        const Expr c = w_.for_(fresh("c"), index(0), [&](Expr at) { return at < channel_count_; });
         const Expr kz = loop("kz", conv_.kernel[0]);
-        const Expr plane = writer_.let(fresh("plane"), c * conv_.kernel[0] + kz);
-        const Expr planes = writer_.let(
+        const Expr plane = w_.let(fresh("plane"), c * conv_.kernel[0] + kz);
+        const Expr planes = w_.let(
             fresh("from"), plane * (strip_.plane() * conv_.phases(1) * conv_.phases(2)) + from);
-        const Expr taps = writer_.let(fresh("taps"), plane * (conv_.kernel[1] * conv_.kernel[2]));
+        const Expr taps = w_.let(fresh("taps"), plane * (conv_.kernel[1] * conv_.kernel[2]));
         const Expr ky = loop("ky", conv_.kernel[1]);
-        const Expr row = writer_.let(
-            fresh("from_row"), planes + (tap_phase(1, ky) * (strip_.plane() * conv_.phases(2)) +
-                                         tap_step(1, ky) * strip_.pitch));
-        const Expr tap_row = writer_.let(fresh("tap_row"), taps + ky * conv_.kernel[2]);
+        const Expr row = w_.let(fresh("from_row"),
+                                planes + (tap_phase(1, ky) * (strip_.plane() * conv_.phases(2)) +
+                                          tap_step(1, ky) * strip_.pitch));
+        const Expr tap_row = w_.let(fresh("tap_row"), taps + ky * conv_.kernel[2]);
         const Expr kx = loop("kx", conv_.kernel[2]);
         add_tap(sums, row + (tap_phase(2, kx) * strip_.plane() + tap_step(2, kx)), tap_row + kx);
         end_loop(conv_.kernel[2]);
         end_loop(conv_.kernel[1]);
         end_loop(conv_.kernel[0]);
-        writer_.end();
-        for (size_t s = 0; s < sums.size(); ++s) writer_.store_lanes(sums_, places[s], sums[s]);
+        w_.end();
+        for (size_t s = 0; s < sums.size(); ++s) w_.store_lanes(sums_, places[s], sums[s]);
     }
 
     /// Phase of a tap, and its position in that phase.
@@ -376,49 +364,43 @@ class ConvKernel : CpuKernel {
     void add_tap(const std::vector<Expr>& sums, Expr from, Expr tap) {
         const uint32_t vectors = strip_.tile.vectors, rows = strip_.tile.rows;
         const int64_t lanes = strip_.tile.lanes;
-        const Expr at = writer_.let(fresh("at"), from);
+        const Expr at = w_.let(fresh("at"), from);
         std::vector<Expr> right;
         for (uint32_t j = 0; j < vectors; ++j)
             right.push_back(
-                writer_.load_lanes(fresh("right"), covered_, at + j * lanes, strip_.tile.lanes));
+                w_.load_lanes(fresh("right"), covered_, at + j * lanes, strip_.tile.lanes));
         const Scalar left = are_weights_plain_ ? bound(fresh("left"), weights_at_ + tap) : Scalar{};
         for (uint32_t i = 0; i < rows; ++i) {
             const Expr factor = are_weights_plain_
-                                    ? writer_.emit(weight(left + arena_.index(i * conv_.inner())))
+                                    ? w_.emit(weight(left + arena_.index(i * conv_.inner())))
                                     : body_->element(weights_, tap * rows + i);
             for (uint32_t j = 0; j < vectors; ++j)
-                writer_.multiply_add(sums[i * vectors + j], factor, right[j]);
+                w_.multiply_add(sums[i * vectors + j], factor, right[j]);
         }
     }
 
     // ------------------------------------------------------------------ the results
 
     void store_tile() {
-        const Expr i = writer_.for_(fresh("i"), repeated_,
-                                    [&](Expr at) { return at < int64_t{strip_.tile.rows}; });
+        const Expr i =
+            w_.for_(fresh("i"), repeated_, [&](Expr at) { return at < int64_t{strip_.tile.rows}; });
         const Scalar channel = bound(fresh("to_channel"), group_out_ + tile_out_ + i);
-        const Expr sums = writer_.let(fresh("sums_at"), sums_at(i));
-        const Expr r = writer_.for_(fresh("r"), index(0), [&](Expr at) { return at < row_count_; });
+        const Expr sums = w_.let(fresh("sums_at"), sums_at(i));
+        const Expr r = w_.for_(fresh("r"), index(0), [&](Expr at) { return at < row_count_; });
         const Scalar y = bound(fresh("to_y"), first_row_ + r);
-        const Expr row = writer_.let(fresh("sums_row"), sums + r * strip_.sums_pitch());
+        const Expr row = w_.let(fresh("sums_row"), sums + r * strip_.sums_pitch());
         const Expr column =
-            writer_.for_(fresh("x"), index(0), [&](Expr at) { return at < column_count_; });
+            w_.for_(fresh("x"), index(0), [&](Expr at) { return at < column_count_; });
         const Scalar x = bound(fresh("to_x"), first_column_ + column);
         const Scalar sum = arena_.symbol(ScalarType::kF32);
-        writer_.bind(sum, writer_.let(fresh("total"), body_->element(sums_, row + column)));
-        expressions_.define(node_.outputs[0], sum);
+        w_.bind(sum, w_.let(fresh("total"), body_->element(sums_, row + column)));
         const Shape& space = graph_.values[node_.outputs[0]].shape;
-        ScalarPlace to = place(space.rank(), image_, channel, z_, y, x);
+        const ScalarPlace to = place(space.rank(), image_, channel, z_, y, x);
         element_ = linear_of(arena_, to, space);
-        to.linear = element_;
-        // Behind a reshape coordinates mean nothing; the linear index still does.
-        if (!std::ranges::all_of(group_.stores,
-                                 [&](ValueId v) { return graph_.values[v].shape == space; }))
-            to.coords.reset();
-        store_all(writer_, operand_, expressions_, group_.stores, to, element_);
-        writer_.end();
-        writer_.end();
-        writer_.end();
+        store_result(*to.coords, sum, element_);
+        w_.end();
+        w_.end();
+        w_.end();
     }
 
     const ConvExtents conv_;
@@ -438,7 +420,7 @@ class ConvKernel : CpuKernel {
 }  // namespace
 
 KernelDraft cpu_conv_kernel(const KernelTask& task, const ConvStrip& strip) {
-    return ConvKernel(task.graph, task.group, task.inlined, task.options, strip).run();
+    return ConvKernel(task, strip).run();
 }
 
 }  // namespace hearth

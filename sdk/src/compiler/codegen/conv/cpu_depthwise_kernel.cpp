@@ -21,30 +21,24 @@ namespace {
 
 class DepthwiseKernel : CpuWindowKernel {
   public:
-    DepthwiseKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                    const LowerOptions& options)
-        : CpuWindowKernel(graph, group, inlined, options, OpClass::kKernel, windows_of_conv) {}
+    explicit DepthwiseKernel(const KernelTask& task) : CpuWindowKernel(task, windows_of_conv) {}
 
     KernelDraft run() {
         const int64_t out = shape(1)[0].count, each = out / shape(0)[1].count;
-        const Expr plane = writer_.let("plane", body_->workgroup());
+        const Expr plane = w_.let("plane", body_->workgroup());
         image_ = bound("image", plane / out);
         out_channel_ = bound("out_channel", plane % out);
         const Scalar in_channel = bound("in_channel", plane % out / each);
         load_weights();
-        sums_ = writer_.declare_array("sums", ScalarType::kF32,
-                                      static_cast<uint32_t>(windows_.rounded_count()));
+        sums_ = w_.declare_array("sums", ScalarType::kF32,
+                                 static_cast<uint32_t>(windows_.rounded_count()));
         const Block block = open_block(image_, in_channel);
-        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < block.count; });
+        const Expr row = w_.for_("row", index(0), [&](Expr at) { return at < block.count; });
         sum_row(row);
-        store_row(writer_.let("to_row", block.first + row));
-        writer_.end();
-        writer_.end();
-        KernelDraft kernel;
-        kernel.name = "conv_depthwise";
-        body_->statements = writer_.take();
-        set_body(kernel, body_);
-        kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
+        store_row(w_.let("to_row", block.first + row));
+        w_.end();
+        w_.end();
+        KernelDraft kernel = finish("conv_depthwise");
         const Dim images = shape(0)[0];
         kernel.grid[0] = {work_of(Dim(images.count * out, images.is_batch)), 1};
         const Shape& y = graph_.values[node_.outputs[0]].shape;
@@ -60,46 +54,38 @@ class DepthwiseKernel : CpuWindowKernel {
             for (int64_t x = 0; x < windows_.window.kernel[1]; ++x) {
                 const ScalarPlace tap = place(shape(1).rank(), out_channel_, arena_.index(0),
                                               arena_.index(y), arena_.index(x));
-                weights_.push_back(writer_.emit(expressions_.read(node_.inputs[1], tap)));
+                weights_.push_back(w_.emit(expressions_.read(node_.inputs[1], tap)));
             }
     }
 
     void sum_row(Expr row) {
         const List& kernel = windows_.window.kernel;
         const auto lanes = static_cast<uint32_t>(windows_.lanes);
-        const Expr x = writer_.for_(
+        const Expr x = w_.for_(
             "x", index(0), [&](Expr at) { return at < windows_.rounded_count(); }, index(lanes));
-        const Expr sum = writer_.declare_lanes("sum", lanes, body_->constant(0, ScalarType::kF32));
+        const Expr sum = w_.declare_lanes("sum", lanes, body_->constant(0, ScalarType::kF32));
         size_t tap = 0;
         for (int64_t ky = 0; ky < kernel[0]; ++ky)
             for (int64_t kx = 0; kx < kernel[1]; ++kx) {
                 const Expr at = place_of_tap(row, ky, kx) + x;
                 const Expr elements =
-                    writer_.load_lanes("tap" + std::to_string(tap), covered_, at, lanes);
-                writer_.multiply_add(sum, weights_[tap++], elements);
+                    w_.load_lanes("tap" + std::to_string(tap), covered_, at, lanes);
+                w_.multiply_add(sum, weights_[tap++], elements);
             }
-        writer_.store_lanes(sums_, x, sum);
-        writer_.end();
+        w_.store_lanes(sums_, x, sum);
+        w_.end();
     }
 
     void store_row(Expr row) {
-        const Scalar y = arena_.symbol(ScalarType::kI32);
-        writer_.bind(y, row);
-        const Expr i = writer_.for_("i", index(0), [&](Expr at) { return at < windows_.count[1]; });
+        const Scalar y = bound(row);
+        const Expr i = w_.for_("i", index(0), [&](Expr at) { return at < windows_.count[1]; });
         const Scalar x = bound("to_x", i);
         const Scalar sum = arena_.symbol(ScalarType::kF32);
-        writer_.bind(sum, writer_.let("total", body_->element(sums_, i)));
-        expressions_.define(node_.outputs[0], sum);
+        w_.bind(sum, w_.let("total", body_->element(sums_, i)));
         const Shape& space = graph_.values[node_.outputs[0]].shape;
-        ScalarPlace to = place(space.rank(), image_, out_channel_, y, x);
-        const Scalar element = linear_of(arena_, to, space);
-        to.linear = element;
-        // Behind a reshape coordinates mean nothing; the linear index still does.
-        if (!std::ranges::all_of(group_.stores,
-                                 [&](ValueId v) { return graph_.values[v].shape == space; }))
-            to.coords.reset();
-        store_all(writer_, operand_, expressions_, group_.stores, to, element);
-        writer_.end();
+        const ScalarPlace to = place(space.rank(), image_, out_channel_, y, x);
+        store_result(*to.coords, sum, linear_of(arena_, to, space));
+        w_.end();
     }
 
     Scalar image_, out_channel_;
@@ -110,7 +96,7 @@ class DepthwiseKernel : CpuWindowKernel {
 }  // namespace
 
 KernelDraft cpu_depthwise_kernel(const KernelTask& task) {
-    return DepthwiseKernel(task.graph, task.group, task.inlined, task.options).run();
+    return DepthwiseKernel(task).run();
 }
 
 }  // namespace hearth

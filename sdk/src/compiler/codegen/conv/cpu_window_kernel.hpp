@@ -10,20 +10,18 @@
 
 #pragma once
 
-#include "compiler/codegen/shared/cpu_kernel.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 #include "compiler/ops/kernels/cpu_windows.hpp"
 
 #include <hearth/op/op_def.hpp>
 
 namespace hearth {
 
-class CpuWindowKernel : protected CpuKernel {
+class CpuWindowKernel : protected OperatorKernel {
   protected:
-    CpuWindowKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                    const LowerOptions& options, OpClass op_class,
+    CpuWindowKernel(const KernelTask& task,
                     CpuWindows (*windows_of)(const Graph&, const Node&, const DeviceCaps&))
-        : CpuKernel(graph, group, inlined, options, op_class),
-          windows_(windows_of(graph, node_, options.caps)) {}
+        : OperatorKernel(task), windows_(windows_of(graph_, node_, options_.caps)) {}
 
     /// Declares the array and opens the loop over blocks, which the caller ends.
     struct Block {
@@ -32,14 +30,14 @@ class CpuWindowKernel : protected CpuKernel {
     Block open_block(Scalar image, Scalar channel) {
         image_ = image;
         in_channel_ = channel;
-        covered_ = writer_.declare_array(
+        covered_ = w_.declare_array(
             "covered", ScalarType::kF32,
             static_cast<uint32_t>(windows_.covered_rows() * windows_.row_length()));
         const Expr all = index(windows_.count[0]);
         Block block;
-        block.first = writer_.for_(
+        block.first = w_.for_(
             "first_row", index(0), [&](Expr at) { return at < all; }, index(windows_.rows));
-        block.count = writer_.let("row_count", smaller(index(windows_.rows), all - block.first));
+        block.count = w_.let("row_count", lesser(index(windows_.rows), all - block.first));
         copy_covered(block.first, block.count);
         return block;
     }
@@ -70,45 +68,43 @@ class CpuWindowKernel : protected CpuKernel {
     void copy_covered(Expr first, Expr row_count) {
         const Window& w = windows_.window;
         const Expr reach = index((w.kernel[0] - 1) * w.dilations[0] + 1);
-        const Expr covered_rows =
-            writer_.let("covered_rows", (row_count - 1) * w.strides[0] + reach);
-        const Expr r = writer_.for_("r", index(0), [&](Expr at) { return at < covered_rows; });
-        const Expr from = writer_.let("from_row", first * w.strides[0] + r - w.low[0]);
-        const Expr to = writer_.let("to", r * windows_.row_length());
-        writer_.if_(logical_and(from >= index(0), from < windows_.size[0]));
-        const Scalar y = arena_.symbol(ScalarType::kI32);
-        writer_.bind(y, from);
+        const Expr covered_rows = w_.let("covered_rows", (row_count - 1) * w.strides[0] + reach);
+        const Expr r = w_.for_("r", index(0), [&](Expr at) { return at < covered_rows; });
+        const Expr from = w_.let("from_row", first * w.strides[0] + r - w.low[0]);
+        const Expr to = w_.let("to", r * windows_.row_length());
+        w_.if_(logical_and(from >= index(0), from < windows_.size[0]));
+        const Scalar y = bound(from);
         for (int64_t p = 0; p < w.strides[1]; ++p) copy_part(p, y, to);
-        writer_.end();
-        writer_.else_();
+        w_.end();
+        w_.else_();
         fill({0, windows_.row_length() - 1}, to);
-        writer_.end();
-        writer_.end();
+        w_.end();
+        w_.end();
     }
 
     void copy_part(int64_t p, Scalar y, Expr row) {
         const CpuWindows::Places inside = windows_.inside(p);
-        const Expr to = writer_.let("to_part" + std::to_string(p), row + p * windows_.part);
+        const Expr to = w_.let("to_part" + std::to_string(p), row + p * windows_.part);
         fill({0, inside.first - 1}, to);
         if (inside.first <= inside.last) {
-            const Expr i = writer_.for_("i", index(inside.first),
-                                        [&](Expr at) { return at < index(inside.last + 1); });
+            const Expr i = w_.for_("i", index(inside.first),
+                                   [&](Expr at) { return at < index(inside.last + 1); });
             const Scalar x =
                 bound("from", i * windows_.window.strides[1] + (p - windows_.window.low[1]));
-            const Expr element = writer_.emit(expressions_.read(
+            const Expr element = w_.emit(expressions_.read(
                 node_.inputs[0], place(shape(0).rank(), image_, in_channel_, y, x)));
-            writer_.assign(body_->element(covered_, to + i), element);
-            writer_.end();
+            w_.assign(body_->element(covered_, to + i), element);
+            w_.end();
         }
         fill({inside.last + 1, windows_.part - 1}, to);
     }
 
     void fill(CpuWindows::Places places, Expr to) {
         if (places.first > places.last) return;
-        const Expr i = writer_.for_("i", index(places.first),
-                                    [&](Expr at) { return at < index(places.last + 1); });
-        writer_.assign(body_->element(covered_, to + i), body_->constant(0, ScalarType::kF32));
-        writer_.end();
+        const Expr i =
+            w_.for_("i", index(places.first), [&](Expr at) { return at < index(places.last + 1); });
+        w_.assign(body_->element(covered_, to + i), body_->constant(0, ScalarType::kF32));
+        w_.end();
     }
 
     Scalar image_, in_channel_;

@@ -24,13 +24,7 @@ Expr GpuConvKernel::is_within(Expr i, int64_t count) const {
 }
 
 Expr GpuConvKernel::images() {
-    return count_of(graph_.values[node_.inputs[kX]].shape[0], *body_);
-}
-
-Scalar GpuConvKernel::bound(Expr value) {
-    const Scalar variable = arena_.symbol(ScalarType::kI32);
-    w_.bind(variable, value);
-    return variable;
+    return count_of(shape(kX)[0], *body_);
 }
 
 Expr GpuConvKernel::load(size_t input, Expr i) {
@@ -97,11 +91,6 @@ Expr GpuConvKernel::shared_words(const char* name, int64_t length) {
                          Chunk::kFour);
 }
 
-Expr GpuConvKernel::shared(const char* name, int64_t length, Chunk chunk) {
-    return body_->global(name, LocalKind::kShared, ScalarType::kF32, static_cast<uint32_t>(length),
-                         chunk);
-}
-
 Expr GpuConvKernel::array(const char* name, int64_t length) {
     return w_.declare_array(name, ScalarType::kF32, static_cast<uint32_t>(length));
 }
@@ -109,7 +98,7 @@ Expr GpuConvKernel::array(const char* name, int64_t length) {
 // ------------------------------------------------------------------------ tiles
 
 GpuConvKernel::Tiles GpuConvKernel::open_tiles(int64_t of_image, int64_t tile, int64_t tile_out) {
-    const Dim in_images = graph_.values[node_.inputs[kX]].shape[0];
+    const Dim in_images = shape(kX)[0];
     const Dim all{in_images.count * of_image, in_images.is_batch};
     const int64_t out_tiles = parts_of(p_.out, tile_out), each = tile * t_.repeat;
     tile_ = tile;
@@ -206,12 +195,7 @@ void GpuConvKernel::store_pixel(const Pixel& pixel, Expr out, Expr count, Expr v
 // ------------------------------------------------------------------------ the whole
 
 KernelDraft GpuConvKernel::finish(const char* name, int64_t threads) {
-    KernelDraft kernel;
-    kernel.name = name;
-    body_->statements = w_.take();
-    body_->threads = static_cast<uint32_t>(threads);
-    set_body(kernel, body_);
-    kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
+    KernelDraft kernel = OperatorKernel::finish(name, threads);
     kernel.grid[0] = grid_;
     kernel.flops = static_cast<uint64_t>(2 * p_.pixels * p_.out *
                                          (p_.is_depthwise() ? p_.taps() : p_.depth()));

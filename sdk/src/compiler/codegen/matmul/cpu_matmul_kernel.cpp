@@ -27,13 +27,13 @@
 #include "compiler/codegen/kernel_draft.hpp"
 #include "compiler/codegen/kernel_task.hpp"
 #include "compiler/codegen/matmul/matmul_body.hpp"
-#include "compiler/codegen/matmul/matmul_kernel.hpp"
-#include "compiler/codegen/shared/cpu_kernel.hpp"
+#include "compiler/codegen/matmul/matmul_writers.hpp"
 #include "compiler/codegen/shared/extents.hpp"
 #include "compiler/codegen/shared/fold.hpp"
 #include "compiler/codegen/shared/group_access.hpp"
 #include "compiler/codegen/shared/index_analysis.hpp"
 #include "compiler/codegen/shared/known_ranges.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 #include "compiler/ir/scalar_operands.hpp"
 #include "core/device_model.hpp"
 
@@ -52,21 +52,20 @@ constexpr int64_t kFarApart =
 constexpr int64_t kFewRows = 4;    // so few that packing takes longer than the product
 constexpr int64_t kManyTiles = 3;  // of rows: panels that are read so often are worth packing
 
-class CpuMatmul : CpuKernel {
+class CpuMatmul : OperatorKernel {
   public:
-    CpuMatmul(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-              const LowerOptions& options, bool is_turned)
-        : CpuKernel(graph, group, inlined, options, OpClass::kMatmul),
+    CpuMatmul(const KernelTask& task, bool is_turned)
+        : OperatorKernel(task),
           is_turned_(is_turned),
-          tile_(device_model(options.caps).tile),
-          block_(device_model(options.caps).block) {
-        const MatmulExtents extents(graph, node_);
+          tile_(device_model(options_.caps).tile),
+          block_(device_model(options_.caps).block) {
+        const MatmulExtents extents(graph_, node_);
         batch_ = extents.batch;
         m_ = is_turned ? extents.n : extents.m;
         n_ = is_turned ? extents.m : extents.n;
         k_ = extents.k;
-        sum_type_ = scalar_type(graph.values[node_.outputs[0]].dtype);
-        const auto capacity = static_cast<int64_t>(options.rows_capacity);
+        sum_type_ = scalar_type(graph_.values[node_.outputs[0]].dtype);
+        const auto capacity = static_cast<int64_t>(options_.rows_capacity);
         const int64_t most_rows = std::max<int64_t>(m_.resolve(capacity), 1);
         const int64_t most_columns = std::max<int64_t>(n_.resolve(capacity), 1);
         batch_index_ = arena_.symbol(ScalarType::kI32);
@@ -87,7 +86,7 @@ class CpuMatmul : CpuKernel {
             return parts(most_rows, block_.rows) * parts(most_columns, block_.columns) *
                    batch_.element_count(capacity);
         };
-        while (jobs() < device_model(options.caps).compute_units && block_.columns > tile_columns)
+        while (jobs() < device_model(options_.caps).compute_units && block_.columns > tile_columns)
             block_.columns = rounded(block_.columns / 2, tile_columns);
     }
 
@@ -132,13 +131,7 @@ class CpuMatmul : CpuKernel {
             multiply_rows();
         else
             multiply();
-        KernelDraft kernel;
-        kernel.name = "matmul";
-        body_->statements = writer_.take();
-        body_->threads = 1;
-        const std::vector<uint32_t> operands = operand_values(*body_);
-        set_body(kernel, body_);
-        kernel.is_elementwise = elementwise_buffers(arena_, operands, element_);
+        KernelDraft kernel = finish("matmul", 1, element_);
         kernel.grid[0] = {work_of(n_), static_cast<uint32_t>(block_.columns)};
         kernel.grid[1] = {work_of(m_), static_cast<uint32_t>(block_.rows)};
         kernel.grid[2] = {work_of(batch_.element_count()), 1};
@@ -181,13 +174,13 @@ class CpuMatmul : CpuKernel {
     void place_workgroup() {
         body_->across = tiles(n_, block_.columns).id;
         body_->down = tiles(m_, block_.rows).id;
-        first_column_ = writer_.let("first_column", body_->workgroup(0) * block_.columns);
-        first_row_ = writer_.let("first_row", body_->workgroup(1) * block_.rows);
-        column_count_ = writer_.let(
-            "column_count", smaller(index(block_.columns), count_of(n_, *body_) - first_column_));
-        row_count_ = writer_.let("row_count",
-                                 smaller(index(block_.rows), count_of(m_, *body_) - first_row_));
-        writer_.bind(batch_index_, writer_.let("batch", body_->workgroup(2)));
+        first_column_ = w_.let("first_column", body_->workgroup(0) * block_.columns);
+        first_row_ = w_.let("first_row", body_->workgroup(1) * block_.rows);
+        column_count_ = w_.let("column_count",
+                               lesser(index(block_.columns), count_of(n_, *body_) - first_column_));
+        row_count_ =
+            w_.let("row_count", lesser(index(block_.rows), count_of(m_, *body_) - first_row_));
+        w_.bind(batch_index_, w_.let("batch", body_->workgroup(2)));
     }
 
     /// The operand's element that the product calls (batch, i, j).
@@ -276,27 +269,27 @@ class CpuMatmul : CpuKernel {
         const IndexRange whole = whole_inner();
         if (segment.first > whole.first || segment.last < whole.last) {
             const Expr first = larger(index(segment.first) - first_inner_, index(0));
-            const Expr end = smaller(index(segment.last + 1) - first_inner_, inner_count_);
-            inner.i = writer_.for_("i", first, [&](Expr at) { return at < end; });
+            const Expr end = lesser(index(segment.last + 1) - first_inner_, inner_count_);
+            inner.i = w_.for_("i", first, [&](Expr at) { return at < end; });
         } else if (line_ == 1) {
-            inner.i = writer_.for_("i", index(0), [&](Expr at) { return at < inner_count_; });
+            inner.i = w_.for_("i", index(0), [&](Expr at) { return at < inner_count_; });
         } else {
-            const Expr count = writer_.let("lines", inner_count_ / line_);
-            const Expr before = writer_.let("lines_before", first_inner_ / line_);
-            const Expr line = writer_.for_("line", index(0), [&](Expr at) { return at < count; });
+            const Expr count = w_.let("lines", inner_count_ / line_);
+            const Expr before = w_.let("lines_before", first_inner_ / line_);
+            const Expr line = w_.for_("line", index(0), [&](Expr at) { return at < count; });
             inner.line = arena_.symbol(ScalarType::kI32);
-            writer_.bind(inner.line, writer_.let("line_index", before + line));
-            const Expr place = writer_.for_("p", index(0), [&](Expr at) { return at < line_; });
+            w_.bind(inner.line, w_.let("line_index", before + line));
+            const Expr place = w_.for_("p", index(0), [&](Expr at) { return at < line_; });
             inner.place = arena_.symbol(ScalarType::kI32);
-            writer_.bind(inner.place, place);
-            inner.i = writer_.let("i", line * line_ + place);
+            w_.bind(inner.place, place);
+            inner.i = w_.let("i", line * line_ + place);
         }
-        writer_.bind(inner.k, writer_.let("k", first_inner_ + inner.i));
+        w_.bind(inner.k, w_.let("k", first_inner_ + inner.i));
         return inner;
     }
     void end_inner() {
-        writer_.end();
-        if (line_ > 1) writer_.end();
+        w_.end();
+        if (line_ > 1) w_.end();
     }
     /// An expression of that index without what its range, or its lines, make needless.
     Scalar simplified(Scalar x, const Inner& inner) {
@@ -382,33 +375,32 @@ class CpuMatmul : CpuKernel {
         is_packed_ = !in_rows_ || segments_.size() > 1 ||
                      (n_.count > kFarApart && block_.rows > kManyTiles * tile_.rows);
         if (is_packed_)
-            panel_ = writer_.declare_array("panel", ScalarType::kF32,
-                                           static_cast<uint32_t>(block_.inner * block_.columns));
+            panel_ = w_.declare_array("panel", ScalarType::kF32,
+                                      static_cast<uint32_t>(block_.inner * block_.columns));
         const int64_t rows = keeps_block() ? block_.rows : tile_.rows;
-        sums_ = writer_.declare_array("sums", ScalarType::kF32,
-                                      static_cast<uint32_t>(rows * sums_length()));
+        sums_ =
+            w_.declare_array("sums", ScalarType::kF32, static_cast<uint32_t>(rows * sums_length()));
         const Expr inner = count_of(k_, *body_);
         first_inner_ = index(0);
         inner_count_ = inner;
         if (has_blocks_) {
             const Expr i =
-                writer_.for_("i", index(0), [&](Expr at) { return at < rows * sums_length(); });
-            writer_.assign(body_->element(sums_, i), body_->constant(0, ScalarType::kF32));
-            writer_.end();
-            first_inner_ = writer_.for_(
+                w_.for_("i", index(0), [&](Expr at) { return at < rows * sums_length(); });
+            w_.assign(body_->element(sums_, i), body_->constant(0, ScalarType::kF32));
+            w_.end();
+            first_inner_ = w_.for_(
                 "first_inner", index(0), [&](Expr at) { return at < inner; }, index(block_.inner));
-            inner_count_ =
-                writer_.let("inner_count", smaller(index(block_.inner), inner - first_inner_));
+            inner_count_ = w_.let("inner_count", lesser(index(block_.inner), inner - first_inner_));
         }
         if (is_packed_) pack();
-        const Expr row = writer_.for_(
+        const Expr row = w_.for_(
             "row", index(0), [&](Expr at) { return at < row_count_; }, index(tile_.rows));
         multiply_tile(row, for_each_tile());
-        writer_.end();
+        w_.end();
         if (!keeps_block())
-            store_sums(row, writer_.let("tile_rows", smaller(index(tile_.rows), row_count_ - row)));
-        writer_.end();
-        if (has_blocks_) writer_.end();
+            store_sums(row, w_.let("tile_rows", lesser(index(tile_.rows), row_count_ - row)));
+        w_.end();
+        if (has_blocks_) w_.end();
         if (keeps_block()) store_sums(index(0), row_count_);
     }
 
@@ -420,18 +412,18 @@ class CpuMatmul : CpuKernel {
 
     /// Opens a loop over the block's tiles of columns.  Returns where the tile begins in the block.
     Expr for_each_tile() {
-        return writer_.for_(
+        return w_.for_(
             "column", index(0), [&](Expr at) { return at < column_count_; },
             index(tile_.columns()));
     }
     /// The tile's first column of all.
     Expr first_of(Expr column) {
         const Expr first = first_column_ + column;
-        return writer_.let("first_of_tile",
-                           margin_ == 0 ? first : smaller(first, index(n_.count - margin_)));
+        return w_.let("first_of_tile",
+                      margin_ == 0 ? first : lesser(first, index(n_.count - margin_)));
     }
     /// Where that tile's panel begins: a panel for each tile, each [inner, columns].
-    Expr panel_of(Expr column) { return writer_.let("panel_at", column * block_.inner); }
+    Expr panel_of(Expr column) { return w_.let("panel_at", column * block_.inner); }
 
     void pack() {
         for (const IndexRange segment : segments_)
@@ -442,13 +434,12 @@ class CpuMatmul : CpuKernel {
     void pack_rows(IndexRange segment) {
         const Inner inner = for_each_inner(segment);
         const Expr column = for_each_tile();
-        const Expr to =
-            writer_.let("to", column * block_.inner + inner.i * int64_t{tile_.columns()});
+        const Expr to = w_.let("to", column * block_.inner + inner.i * int64_t{tile_.columns()});
         const Expr first = first_of(column);
         for (uint32_t j = 0; j < tile_.vectors; ++j)
-            writer_.store_lanes(panel_, to + int64_t{j} * tile_.lanes,
-                                load_right(j, inner, first, segment));
-        writer_.end();
+            w_.store_lanes(panel_, to + int64_t{j} * tile_.lanes,
+                           load_right(j, inner, first, segment));
+        w_.end();
         end_inner();
     }
 
@@ -465,15 +456,15 @@ class CpuMatmul : CpuKernel {
         if (const int64_t run = column_run(element, n); run > 1) {
             pack_runs(element, n, run, first_column_ + column, to);
         } else {
-            const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
+            const Expr j = w_.for_("j", index(0), [&](Expr at) { return at < columns; });
             const Expr in_block =
-                has_whole_tiles() ? column + j : smaller(column + j, column_count_ - 1);
-            writer_.bind(n, writer_.let("n", first_column_ + in_block));
-            writer_.assign(body_->element(panel_, to + j), writer_.emit(element));
-            writer_.end();
+                has_whole_tiles() ? column + j : lesser(column + j, column_count_ - 1);
+            w_.bind(n, w_.let("n", first_column_ + in_block));
+            w_.assign(body_->element(panel_, to + j), w_.emit(element));
+            w_.end();
         }
         end_inner();
-        writer_.end();
+        w_.end();
     }
 
     bool has_whole_tiles() const { return !n_.is_batch && n_.count % tile_.columns() == 0; }
@@ -493,19 +484,19 @@ class CpuMatmul : CpuKernel {
     /// Packs the elements of a tile's columns, run by run. first: of the tile's columns, of all.
     void pack_runs(Scalar element, Scalar n, int64_t run, Expr first, Expr to) {
         const int64_t runs = tile_.columns() / run;
-        const Expr r = writer_.for_("run", index(0), [&](Expr at) { return at < runs; });
+        const Expr r = w_.for_("run", index(0), [&](Expr at) { return at < runs; });
         const Scalar run_index = bound("run_index", first / run + r);
-        const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < run; });
+        const Expr j = w_.for_("j", index(0), [&](Expr at) { return at < run; });
         const Scalar place = arena_.symbol(ScalarType::kI32);
-        writer_.bind(place, j);
+        w_.bind(place, j);
         KnownRanges known(arena_);
         known.set(run_index, indices_of(n_.count / run));
         known.set(place, {0, run - 1});
         known.replace(n, run_index * arena_.index(run) + place);
-        const Expr content = writer_.emit(known.simplified(element));
-        writer_.assign(body_->element(panel_, to + r * run + j), content);
-        writer_.end();
-        writer_.end();
+        const Expr content = w_.emit(known.simplified(element));
+        w_.assign(body_->element(panel_, to + r * run + j), content);
+        w_.end();
+        w_.end();
     }
 
     /// Vector j of the tile's columns of the right operand, in memory.
@@ -513,8 +504,8 @@ class CpuMatmul : CpuKernel {
         const std::string name = std::to_string(j);
         const Scalar n = bound("n" + name, first + int64_t{j} * tile_.lanes);
         const ScalarNode load = right_element(inner, n, segment).node();
-        return writer_.load_lanes("right" + name, operand_(load.bits),
-                                  writer_.emit(Scalar{&arena_, load.a}), tile_.lanes);
+        return w_.load_lanes("right" + name, operand_(load.bits), w_.emit(Scalar{&arena_, load.a}),
+                             tile_.lanes);
     }
 
     /// row, column: where the tile begins in the block.
@@ -522,7 +513,7 @@ class CpuMatmul : CpuKernel {
         const uint32_t lanes = tile_.lanes, vectors = tile_.vectors;
         const Expr first = first_of(column);
         Expr at = column;
-        if (margin_ > 0) at = writer_.let("at", first - first_column_ + margin_);
+        if (margin_ > 0) at = w_.let("at", first - first_column_ + margin_);
         const auto place = [&](uint32_t i, uint32_t j) {
             const Expr in_column = at + int64_t{j} * lanes;
             return keeps_block() ? (row + i) * sums_length() + in_column
@@ -533,14 +524,14 @@ class CpuMatmul : CpuKernel {
         for (uint32_t i = 0; i < tile_.rows; ++i) {
             // Rows beyond the last are the last one again.
             rows.push_back(arena_.symbol(ScalarType::kI32));
-            writer_.bind(rows[i], writer_.let("m" + std::to_string(i),
-                                              first_row_ + smaller(row + i, row_count_ - 1)));
+            w_.bind(rows[i],
+                    w_.let("m" + std::to_string(i), first_row_ + lesser(row + i, row_count_ - 1)));
             for (uint32_t j = 0; j < vectors; ++j) {
                 const std::string name = "sum" + std::to_string(i) + "_" + std::to_string(j);
                 sums.push_back(
                     has_blocks_
-                        ? writer_.load_lanes(name, sums_, place(i, j), lanes)
-                        : writer_.declare_lanes(name, lanes, body_->constant(0, ScalarType::kF32)));
+                        ? w_.load_lanes(name, sums_, place(i, j), lanes)
+                        : w_.declare_lanes(name, lanes, body_->constant(0, ScalarType::kF32)));
             }
         }
         Expr panel;
@@ -548,20 +539,20 @@ class CpuMatmul : CpuKernel {
         const Inner inner = for_each_inner();
         std::vector<Expr> right;
         for (uint32_t j = 0; j < vectors; ++j)
-            right.push_back(is_packed_
-                                ? writer_.load_lanes(
-                                      "right" + std::to_string(j), panel_,
-                                      panel + inner.i * tile_.columns() + int64_t{j} * lanes, lanes)
-                                : load_right(j, inner, first, whole_inner()));
+            right.push_back(
+                is_packed_
+                    ? w_.load_lanes("right" + std::to_string(j), panel_,
+                                    panel + inner.i * tile_.columns() + int64_t{j} * lanes, lanes)
+                    : load_right(j, inner, first, whole_inner()));
         for (uint32_t r = 0; r < tile_.rows; ++r) {
-            const Expr factor = writer_.emit(simplified(left_element(rows[r], inner.k), inner));
+            const Expr factor = w_.emit(simplified(left_element(rows[r], inner.k), inner));
             for (uint32_t j = 0; j < vectors; ++j)
-                writer_.multiply_add(sums[r * vectors + j], factor, right[j]);
+                w_.multiply_add(sums[r * vectors + j], factor, right[j]);
         }
         end_inner();
         for (uint32_t r = 0; r < tile_.rows; ++r)
             for (uint32_t j = 0; j < vectors; ++j)
-                writer_.store_lanes(sums_, place(r, j), sums[r * vectors + j]);
+                w_.store_lanes(sums_, place(r, j), sums[r * vectors + j]);
     }
 
     /// Tiles of one row, each of whose sums has kSumParts parts: so many on all CPUs, for the same bits.
@@ -570,63 +561,62 @@ class CpuMatmul : CpuKernel {
         const int64_t whole = inner / kSumParts * kSumParts, vectors = kSumParts / lanes;
         const auto width = static_cast<uint32_t>(lanes);
         const Expr zero = body_->constant(0, ScalarType::kF32);
-        sums_ = writer_.declare_array("sums", ScalarType::kF32,
-                                      static_cast<uint32_t>(block_.rows * block_.columns));
-        const Expr parts = writer_.declare_array(
-            "parts", ScalarType::kF32, static_cast<uint32_t>(inner_columns() * kSumParts));
-        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
+        sums_ = w_.declare_array("sums", ScalarType::kF32,
+                                 static_cast<uint32_t>(block_.rows * block_.columns));
+        const Expr parts = w_.declare_array("parts", ScalarType::kF32,
+                                            static_cast<uint32_t>(inner_columns() * kSumParts));
+        const Expr row = w_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
         const Scalar m = bound("m", first_row_ + row);
-        const Expr column = writer_.for_(
+        const Expr column = w_.for_(
             "column", index(0), [&](Expr at) { return at < column_count_; },
             index(inner_columns()));
         // Columns beyond the last are the last one again.
         const auto place_column = [&](const std::string& name, Expr c) {
-            return bound(name, first_column_ + smaller(column + c, column_count_ - 1));
+            return bound(name, first_column_ + lesser(column + c, column_count_ - 1));
         };
         std::vector<Scalar> columns;
         std::vector<Expr> sums;
         for (int64_t c = 0; c < inner_columns(); ++c) {
             columns.push_back(place_column("n" + std::to_string(c), index(c)));
             for (int64_t v = 0; v < vectors; ++v)
-                sums.push_back(
-                    writer_.declare_lanes("sum" + std::to_string(sums.size()), width, zero));
+                sums.push_back(w_.declare_lanes("sum" + std::to_string(sums.size()), width, zero));
         }
-        const Expr first = writer_.for_(
+        const Expr first = w_.for_(
             "first", index(0), [&](Expr at) { return at < whole; }, index(kSumParts));
         for (int64_t v = 0; v < vectors; ++v) {
             const std::string name = std::to_string(v);
             const Scalar k = bound("k" + name, first + v * lanes);
             const auto load = [&](const std::string& side, Scalar element) {
                 const ScalarNode node = element.node();
-                return writer_.load_lanes(side + name, operand_(node.bits),
-                                          writer_.emit(Scalar{&arena_, node.a}), width);
+                return w_.load_lanes(side + name, operand_(node.bits),
+                                     w_.emit(Scalar{&arena_, node.a}), width);
             };
             const Expr left = load("left", element_of(0, m, k));
             for (size_t c = 0; c < columns.size(); ++c)
-                writer_.multiply_add(
+                w_.multiply_add(
                     sums[c * vectors + v], left,
                     load("right" + std::to_string(c) + "_", element_of(1, k, columns[c])));
         }
-        writer_.end();
+        w_.end();
         for (size_t i = 0; i < sums.size(); ++i)
-            writer_.store_lanes(parts, index(static_cast<int64_t>(i) * lanes), sums[i]);
-        const Expr c = writer_.for_("c", index(0), [&](Expr at) { return at < inner_columns(); });
-        const Expr total = writer_.declare("total", ScalarType::kF32, zero);
-        const Expr lane = writer_.for_("lane", index(0), [&](Expr at) { return at < kSumParts; });
-        writer_.assign(total, total + body_->element(parts, c * kSumParts + lane));
-        writer_.end();
+            w_.store_lanes(parts, index(static_cast<int64_t>(i) * lanes), sums[i]);
+        const Expr c = w_.for_("c", index(0), [&](Expr at) { return at < inner_columns(); });
+        const Expr total = w_.declare("total", ScalarType::kF32, zero);
+        const Expr lane = w_.for_("lane", index(0), [&](Expr at) { return at < kSumParts; });
+        w_.assign(total, total + body_->element(parts, c * kSumParts + lane));
+        w_.end();
         if (whole < inner) {
             const Scalar n = place_column("n", c);
             const Scalar k = arena_.symbol(ScalarType::kI32);
-            writer_.bind(k, writer_.for_("k", index(whole), [&](Expr at) { return at < inner; }));
-            const Expr factor = writer_.emit(element_of(0, m, k));
-            writer_.assign(total, total + factor * writer_.emit(element_of(1, k, n)));
-            writer_.end();
+            w_.bind(k, w_.for_("k", index(whole), [&](Expr at) { return at < inner; }));
+            const Expr factor = w_.emit(element_of(0, m, k));
+            w_.assign(total, total + factor * w_.emit(element_of(1, k, n)));
+            w_.end();
         }
-        writer_.assign(body_->element(sums_, row * block_.columns + (column + c)), total);
-        writer_.end();
-        writer_.end();
-        writer_.end();
+        w_.assign(body_->element(sums_, row * block_.columns + (column + c)), total);
+        w_.end();
+        w_.end();
+        w_.end();
         store_sums(index(0), row_count_);
     }
 
@@ -645,15 +635,15 @@ class CpuMatmul : CpuKernel {
         const Scalar m = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
         const Scalar k = arena_.symbol(ScalarType::kI32);
         store_each(index(0), row_count_, [&](Expr row, Expr column) {
-            writer_.bind(m, writer_.let("m", first_row_ + row));
-            writer_.bind(n, writer_.let("n", first_column_ + column));
-            const Expr sum = writer_.declare("sum", sum_type_, body_->constant(0, sum_type_));
+            w_.bind(m, w_.let("m", first_row_ + row));
+            w_.bind(n, w_.let("n", first_column_ + column));
+            const Expr sum = w_.declare("sum", sum_type_, body_->constant(0, sum_type_));
             const Expr inner = count_of(k_, *body_);
-            writer_.bind(k, writer_.for_("k", index(0), [&](Expr at) { return at < inner; }));
-            const Expr left = writer_.emit(element_of(0, m, k));
-            const Expr right = writer_.emit(element_of(1, k, n));
-            writer_.assign(sum, sum + left * right);
-            writer_.end();
+            w_.bind(k, w_.for_("k", index(0), [&](Expr at) { return at < inner; }));
+            const Expr left = w_.emit(element_of(0, m, k));
+            const Expr right = w_.emit(element_of(1, k, n));
+            w_.assign(sum, sum + left * right);
+            w_.end();
             return sum;
         });
     }
@@ -663,10 +653,10 @@ class CpuMatmul : CpuKernel {
     template <class SumOf>
     void store_each(Expr first, Expr count, SumOf sum_of) {
         const auto each_row = [&] {
-            return writer_.for_("r", index(0), [&](Expr at) { return at < count; });
+            return w_.for_("r", index(0), [&](Expr at) { return at < count; });
         };
         const auto each_column = [&] {
-            return writer_.for_("c", index(0), [&](Expr at) { return at < column_count_; });
+            return w_.for_("c", index(0), [&](Expr at) { return at < column_count_; });
         };
         // Results side by side in the inner loop.
         Expr row, column;
@@ -675,10 +665,10 @@ class CpuMatmul : CpuKernel {
         if (!is_turned_) column = each_column();
         const Scalar sum = arena_.symbol(sum_type_);
         const Scalar m = arena_.symbol(ScalarType::kI32), n = arena_.symbol(ScalarType::kI32);
-        writer_.bind(sum, writer_.let("total", sum_of(row, column)));
+        w_.bind(sum, w_.let("total", sum_of(row, column)));
         const Expr to_row = first_row_ + first + row, to_column = first_column_ + column;
-        writer_.bind(m, writer_.let("to_m", is_turned_ ? to_column : to_row));
-        writer_.bind(n, writer_.let("to_n", is_turned_ ? to_row : to_column));
+        w_.bind(m, w_.let("to_m", is_turned_ ? to_column : to_row));
+        w_.bind(n, w_.let("to_n", is_turned_ ? to_row : to_column));
         expressions_.define(node_.outputs[0], sum);
         ScalarPlace place;
         // Behind a reshape these coordinates mean nothing; the linear index still does.
@@ -699,11 +689,11 @@ class CpuMatmul : CpuKernel {
         known.replace(element_, element_);
         std::vector<Expr> contents;
         for (ValueId v : group_.stores)
-            contents.push_back(writer_.emit(known.simplified(expressions_.read(v, place))));
+            contents.push_back(w_.emit(known.simplified(expressions_.read(v, place))));
         for (size_t i = 0; i < contents.size(); ++i)
-            writer_.store(operand_(group_.stores[i]), writer_.emit(element_), contents[i]);
-        writer_.end();
-        writer_.end();
+            w_.store(operand_(group_.stores[i]), w_.emit(element_), contents[i]);
+        w_.end();
+        w_.end();
     }
 
     const bool is_turned_;  ///< rows and columns of tiles are columns and rows of the product
@@ -728,16 +718,14 @@ class CpuMatmul : CpuKernel {
 }  // namespace
 
 std::vector<ProductLayout> cpu_product_layouts(const KernelTask& task) {
-    const auto& [graph, group, inlined, options] = task;
-    CpuMatmul plain(graph, group, inlined, options, false);
+    CpuMatmul plain(task, false);
     std::vector<ProductLayout> layouts{{false, plain.cycles()}};
-    if (plain.can_be_turned())
-        layouts.push_back({true, CpuMatmul(graph, group, inlined, options, true).cycles()});
+    if (plain.can_be_turned()) layouts.push_back({true, CpuMatmul(task, true).cycles()});
     return layouts;
 }
 
 KernelDraft cpu_matmul_kernel(const KernelTask& task, const ProductLayout& layout) {
-    return CpuMatmul(task.graph, task.group, task.inlined, task.options, layout.is_turned).run();
+    return CpuMatmul(task, layout.is_turned).run();
 }
 
 }  // namespace hearth

@@ -34,15 +34,7 @@ MatmulExtents::MatmulExtents(const Graph& graph, const Node& product) {
 }
 
 MatmulBody::MatmulBody(const KernelTask& task)
-    : task_(task),
-      graph_(task.graph),
-      options_(task.options),
-      node_(node_of(graph_, task.group, OpClass::kMatmul)),
-      extents_(graph_, node_),
-      expressions_(graph_, task.group, task.inlined),
-      arena_(expressions_.arena()),
-      operand_(operands_of(graph_, options_, *body_)),
-      w_(*body_, arena_, operand_) {
+    : OperatorKernel(task), task_(task), extents_(graph_, node_) {
     const auto symbol = [&] { return arena_.symbol(ScalarType::kI32); };
     batch_index_ = symbol();
     for (Symbols& s : operands_) s = {symbol(), symbol()};

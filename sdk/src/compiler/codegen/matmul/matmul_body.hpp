@@ -6,12 +6,8 @@
 
 #pragma once
 
-#include "compiler/codegen/kernel_draft.hpp"
-#include "compiler/codegen/kernel_task.hpp"
 #include "compiler/codegen/matmul/matmul_tiles.hpp"
-#include "compiler/codegen/shared/group_expressions.hpp"
-#include "compiler/kernel/body.hpp"
-#include "compiler/kernel/writer.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 
 #include <functional>
 #include <initializer_list>
@@ -41,7 +37,7 @@ struct MemoryView {
     const Node* unpacked = nullptr;  ///< that makes the elements of packed words
 };
 
-class MatmulBody {
+class MatmulBody : protected OperatorKernel {
   public:
     explicit MatmulBody(const KernelTask& task);
     MatmulBody(const KernelTask& task, const MatmulTile& tile) : MatmulBody(task) { tile_ = tile; }
@@ -52,7 +48,6 @@ class MatmulBody {
   protected:
     // ------------------------------------------------------------------------ numbers
 
-    Expr index(int64_t value) { return body_->index(value); }
     ScalarType number_type() const;  ///< in which the product multiplies and adds
     Expr zero() { return body_->constant(0, number_type()); }
     Expr four_zeros() { return body_->fill(Chunk::kFour, body_->constant(0, ScalarType::kF32)); }
@@ -146,15 +141,7 @@ class MatmulBody {
     void load_early(Expr inside, Expr m, Expr n);
 
     const KernelTask& task_;
-    const Graph& graph_;
-    const LowerOptions& options_;
-    const Node& node_;
-    const std::shared_ptr<Body> body_ = std::make_shared<Body>();
     const MatmulExtents extents_;
-    GroupExpressions expressions_;
-    ScalarArena& arena_;
-    KernelWriter::Operand operand_;
-    KernelWriter w_;
     MatmulTile tile_;
     KernelDraft kernel_;
 

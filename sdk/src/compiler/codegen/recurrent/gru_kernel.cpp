@@ -7,37 +7,23 @@
 #include "compiler/codegen/kernel_task.hpp"
 #include "compiler/codegen/recurrent/gru_steps.hpp"
 #include "compiler/codegen/shared/extents.hpp"
-#include "compiler/codegen/shared/group_access.hpp"
-#include "compiler/codegen/shared/group_expressions.hpp"
-#include "compiler/codegen/shared/vector_access.hpp"
+#include "compiler/codegen/shared/operator_kernel.hpp"
 
 #include <hearth/op/op_def.hpp>
-
-#include <memory>
 
 namespace hearth {
 
 namespace {
 
-class GruKernel final : GruSteps {
+class GruKernel final : OperatorKernel, GruSteps {
   public:
-    GruKernel(const KernelTask& task, const GruWalk& walk, std::shared_ptr<Body> body)
-        : GruSteps(*body, w_, walk),
-          graph_(task.graph),
-          options_(task.options),
-          node_(task.node()),
-          body_(std::move(body)),
-          operand_(operands_of(task.graph, task.options, *body_)),
-          expressions_(task.graph, task.group, task.inlined),
-          access_(task.graph, task.group, task.options, *body_, operand_, expressions_),
-          arena_(expressions_.arena()),
-          w_(*body_, arena_, operand_) {}
+    GruKernel(const KernelTask& task, const GruWalk& walk)
+        : OperatorKernel(task), GruSteps(*body_, w_, walk) {}
 
     KernelDraft run() {
         const Shape& rows = graph_.values[node_.inputs[0]].shape;
         const int64_t tile = int64_t{walk_.sequences} * walk_.steps;
-        pool_ = body_->global("pool", LocalKind::kShared, ScalarType::kF32,
-                              static_cast<uint32_t>(walk_.shared_floats()));
+        pool_ = OperatorKernel::shared("pool", walk_.shared_floats());
         has_resets_ = node_.attrs.flag("resets");
         thread_ = w_.let("thread", body_->invocation());
         last_row_ = w_.let("last_row", count_of(rows[0], *body_) - 1);
@@ -48,13 +34,9 @@ class GruKernel final : GruSteps {
         write_steps();
         w_.end();
 
-        KernelDraft kernel;
-        kernel.name = walk_.is_backward ? "gru_backward" : "gru_forward";
+        KernelDraft kernel =
+            finish(walk_.is_backward ? "gru_backward" : "gru_forward", walk_.threads);
         kernel.may_divide_inexactly = true;  // as in fused networks: steps wait for the gates
-        body_->statements = w_.take();
-        body_->threads = static_cast<uint32_t>(walk_.threads);
-        set_body(kernel, body_);
-        kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
         const Dim windows{rows[0].count / walk_.steps, rows[0].is_batch};
         const auto sequences = static_cast<uint32_t>(walk_.sequences);
         const uint64_t most = uint64_t{options_.caps.max_compute_work_group_count_x} * sequences;
@@ -67,12 +49,7 @@ class GruKernel final : GruSteps {
     }
 
   private:
-    /// A variable of expressions, in the current scope: what depends on it stays there.
-    Scalar bound(Expr value) {
-        const Scalar variable = arena_.symbol(ScalarType::kI32);
-        w_.bind(variable, value);
-        return variable;
-    }
+    using OperatorKernel::body_;
 
     void read(size_t input, std::initializer_list<Expr> place, Expr to, const Row&) override {
         Coords<Scalar> at;
@@ -97,32 +74,23 @@ class GruKernel final : GruSteps {
     Expr shared(Expr i) const override { return body_->element(pool_, i); }
     void put_shared(Expr i, Expr value) override { w_.assign(body_->element(pool_, i), value); }
 
-    const Graph& graph_;
-    const LowerOptions& options_;
-    const Node& node_;
-    const std::shared_ptr<Body> body_;
-    KernelWriter::Operand operand_;
-    GroupExpressions expressions_;
-    VectorAccess access_;
-    ScalarArena& arena_;
-    KernelWriter w_;
     Expr pool_;
 };
 
 }  // namespace
 
-const KernelFamily kGruFamily = {
-    .name = "gru",
-    .matches =
-        [](const KernelTask& task) {
-            return task.group.kind == GroupKind::kCustom &&
-                   task.node().op->traits.walk != WindowWalk::kNone;
-        },
-    .write =
-        [](const KernelTask& task, const KernelChoice&) {
-            const auto walk = GruWalk::of_kernel(task.graph, task.node(), task.options.caps,
-                                                 task.options.rows_capacity);
-            return GruKernel(task, *walk, std::make_shared<Body>()).run();
-        }};
+const KernelFamily kGruFamily = {.name = "gru",
+                                 .matches =
+                                     [](const KernelTask& task) {
+                                         return task.group.kind == GroupKind::kCustom &&
+                                                task.node().op->traits.walk != WindowWalk::kNone;
+                                     },
+                                 .write =
+                                     [](const KernelTask& task, const KernelChoice&) {
+                                         const auto walk = GruWalk::of_kernel(
+                                             task.graph, task.node(), task.options.caps,
+                                             task.options.rows_capacity);
+                                         return GruKernel(task, *walk).run();
+                                     }};
 
 }  // namespace hearth
