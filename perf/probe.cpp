@@ -5,8 +5,6 @@
 
 #include "probe.hpp"
 
-#include <vector>
-
 namespace hearth::perf {
 
 using standalone::check_vulkan;
@@ -17,7 +15,7 @@ Probe::~Probe() {
     vk_.DestroyShaderModule(device_.handle(), module_, nullptr);
 }
 
-Status Probe::build(std::span<const uint32_t> spirv, std::span<const uint32_t> constants) {
+Status Probe::build(std::span<const uint32_t> spirv) {
     VkShaderModuleCreateInfo module{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     module.codeSize = spirv.size_bytes();
     module.pCode = spirv.data();
@@ -34,11 +32,6 @@ Status Probe::build(std::span<const uint32_t> spirv, std::span<const uint32_t> c
     pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     pipeline.stage.module = module_;
     pipeline.stage.pName = "main";
-    std::vector<VkSpecializationMapEntry> entries;
-    for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({i, 4 * i, 4});
-    const VkSpecializationInfo values{static_cast<uint32_t>(entries.size()), entries.data(),
-                                      constants.size_bytes(), constants.data()};
-    pipeline.stage.pSpecializationInfo = &values;
     pipeline.layout = layout_;
     return check_vulkan(vk_.CreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1, &pipeline,
                                                    nullptr, &pipeline_),

@@ -29,8 +29,7 @@ class Probe {
     Probe(const Probe&) = delete;
     Probe& operator=(const Probe&) = delete;
 
-    /// constants: values of specialization constants 0, 1, ...
-    Status build(std::span<const uint32_t> spirv, std::span<const uint32_t> constants = {});
+    Status build(std::span<const uint32_t> spirv);
 
     void record(VkCommandBuffer commands, const Push& push, uint32_t groups) const;
 

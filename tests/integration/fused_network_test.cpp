@@ -334,7 +334,7 @@ TEST_P(FusedNetwork, RunsOnMatrixCoresWhereProductsReadHalf) {
         EXPECT_EQ(barriers(compiled.program, "learn"), 1) << dump(compiled.program);
         for (const Kernel& kernel : compiled.program.kernels) {
             if (!kernel.name.starts_with("fused_network")) continue;
-            EXPECT_NE(kernel.source.find("hearth_matrix_half halfs"), std::string::npos);
+            EXPECT_NE(kernel.source.find("half_sums halfs"), std::string::npos);
         }
     }
 }

@@ -26,14 +26,14 @@ inline constexpr DriverWorkaround kRolledLoops = {
     [](const DeviceCaps& caps) { return is_software(caps); }};
 
 /// Rounds f32 to f16 by a round-trip conversion that the compiler cannot fold, because its bits
-/// depend on the value once more (HEARTH_CONVERTS_TO_NEAREST in shaders/common/narrow.glsl);
+/// depend on the value once more (round_f16() in compiler/print/spirv.cpp);
 /// without matrix cores f32 is rounded with integer arithmetic.
 inline constexpr DriverWorkaround kGuardedRounding = {
     "guarded rounding", "NVIDIA 580",
     "it takes a conversion to f16 and back for the value itself, and does neither", "",
     [](const DeviceCaps& caps) { return caps.cooperative_matrix != CooperativeMatrixExt::kNone; }};
 
-/// Makes float division correctly rounded (shaders/common/division.glsl), except in fused networks.
+/// Makes float division correctly rounded (compiler/kernel/decompositions.cpp), except in fused networks.
 inline constexpr DriverWorkaround kExactDivision = {
     "exact division", "NVIDIA 580",
     "Vulkan lets a quotient be 2.5 units in the last place off, and -127.499996 is not rounded as "

@@ -20,7 +20,6 @@ const char* name_of(OperandType type) {
     constexpr const char* kNames[] = {"",
                                       "any",
                                       "i32",
-                                      "i32 or none",
                                       "u32",
                                       "f32",
                                       "bool",

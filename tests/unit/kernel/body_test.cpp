@@ -57,7 +57,7 @@ TEST(Body, IsPrintedAsGlsl) {
               "}\n");
     const BodyRequirements needs = body_requirements(body);
     EXPECT_TRUE(needs.rows && needs.rounding);
-    EXPECT_FALSE(needs.barriers || needs.unrolled || needs.random || needs.functions);
+    EXPECT_FALSE(needs.barriers || needs.random || needs.functions);
 }
 
 TEST(Body, RequiresWhatItUsesAndNoMore) {
@@ -71,11 +71,9 @@ TEST(Body, RequiresWhatItUsesAndNoMore) {
         w.barrier();
     });
     const BodyRequirements needs = body_requirements(body);
-    EXPECT_TRUE(needs.unrolled && needs.barriers && needs.functions);
+    EXPECT_TRUE(needs.barriers && needs.functions);
     EXPECT_FALSE(needs.rows || needs.rounding || needs.random);
     EXPECT_EQ(needs.shared_bytes, 256u);
-    EXPECT_EQ(needs.words, std::vector<uint32_t>{0});
-    EXPECT_TRUE(needs.pairs.empty());
 }
 
 TEST(Body, IsEqualToOneWithOtherNamesAndNoOther) {
@@ -112,7 +110,7 @@ TEST(Body, TakesOtherContentsInItsHoles) {
     EXPECT_EQ(print_glsl(body),
               "void main() {\n"
               "    const int i = int(gl_LocalInvocationID.x);\n"
-              "    F32(p).at[i + n] = b0.at[i];\n"
+              "    p.at[i + n] = b0.at[i];\n"
               "}\n");
 }
 

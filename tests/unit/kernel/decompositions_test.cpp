@@ -205,12 +205,15 @@ TEST(Decompositions, DivideToTheNearestFloat) {
 }
 
 TEST(Decompositions, CompileAsTheFunctionsOfKernelsInGlsl) {
-    std::string source = "#version 450\n" + print_glsl_math() +
-                         "layout(binding = 0) buffer B { float at[]; } b;\nvoid main() {\n";
+    std::string source =
+        "#version 450\n"
+        "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n" +
+        print_glsl_math(/*has_int64=*/true) +
+        "layout(binding = 0) buffer B { float at[]; } b;\nvoid main() {\n";
     for (const char* name : {"tanh", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-                             "asinh", "acosh", "atanh", "erf"})
+                             "asinh", "acosh", "atanh", "erf", "round_f16", "round_bf16", "sign"})
         source += "    b.at[0] = hearth_" + std::string(name) + "(b.at[0]);\n";
-    for (const char* name : {"pow", "fmod", "atan2", "min", "max"})
+    for (const char* name : {"pow", "fmod", "atan2", "min", "max", "divide"})
         source += "    b.at[0] = hearth_" + std::string(name) + "(b.at[0], b.at[1]);\n";
     source +=
         "    b.at[2] = float(hearth_to_int(b.at[0]) + hearth_ipow(3, "

@@ -18,23 +18,13 @@
 namespace hearth::test {
 namespace {
 
-/// A function's name: "in0_four_at" is of input 0.
+/// A function's name: "in0" is of input 0.
 struct FunctionName {
     bool is_load = false;
     size_t operand = 0;
-    std::string form;  ///< "", "_four", "_at", ...
 
-    explicit FunctionName(std::string_view name) : is_load(name.starts_with("in")) {
-        name.remove_prefix(is_load ? 2 : 3);
-        operand = static_cast<size_t>(name[0] - '0');
-        form = name.substr(1);
-    }
-    int64_t lanes() const {
-        return form.starts_with("_four") ? 4 : form.starts_with("_eight") ? 8 : 1;
-    }
-    bool is_by_coordinates() const { return form.ends_with("_at"); }
-    /// As they lie in memory, which only a text can look into.
-    bool is_opaque() const { return form == "_half" || (is_load && form == "_eight"); }
+    explicit FunctionName(std::string_view name)
+        : is_load(name.starts_with("in")), operand(static_cast<size_t>(name.back() - '0')) {}
 };
 
 /// The node whose kernel the call is.
@@ -54,43 +44,19 @@ class FunctionCaller {
         : body_(functions),
           function_(function),
           name_(body_.functions[function].name),
-          shape_(tensor.shape()),
+          count_(tensor.element_count()),
           writer_(body_, arena_, {}) {
         elements_ = body_.operand(kElements, tensor.dtype(),
                                   device_dtype(tensor.dtype(), gpu_caps().narrow_storage()));
     }
 
-    /// Whether the function is for tensors of this shape: four or eight lie in a line, if it has
-    /// any.
-    bool suits() const {
-        const int64_t lanes = name_.lanes();
-        const int64_t line = name_.is_by_coordinates() && shape_.rank() > 0
-                                 ? shape_[shape_.rank() - 1].count
-                                 : shape_.element_count().count;
-        return !name_.is_opaque() && line % lanes == 0;
-    }
-
     const Body& kernel() {
-        const int64_t count = shape_.element_count().count, lanes = name_.lanes();
-        const Expr i = writer_.for_(
-            "i", body_.index(0), [&](Expr at) { return at < count; }, body_.index(lanes));
-        std::vector<Expr> arguments = place(i);
+        const Expr i = writer_.for_("i", body_.index(0), [&](Expr at) { return at < count_; });
         if (name_.is_load) {
-            const Expr got = writer_.let_call("got", function_, arguments);
-            for (int64_t lane = 0; lane < lanes; ++lane)
-                writer_.store(elements_, i + lane,
-                              lanes == 1 ? got : body_.chunk_element(got, body_.index(lane)));
-        } else if (lanes == 1) {
-            arguments.push_back(body_.load(elements_, i));
-            writer_.call(function_, arguments);
+            const Expr arguments[] = {i};
+            writer_.store(elements_, i, writer_.let_call("got", function_, arguments));
         } else {
-            for (int64_t first = 0; first < lanes; first += 4) {
-                const Expr four = writer_.declare_chunk("four", Chunk::kFour);
-                for (int64_t lane = 0; lane < 4; ++lane)
-                    writer_.assign(body_.chunk_element(four, body_.index(lane)),
-                                   body_.load(elements_, i + (first + lane)));
-                arguments.push_back(four);
-            }
+            const Expr arguments[] = {i, body_.load(elements_, i)};
             writer_.call(function_, arguments);
         }
         writer_.end();
@@ -101,21 +67,10 @@ class FunctionCaller {
     static constexpr uint32_t kElements = 0xfffffff0u;  ///< no value of the graph
 
   private:
-    std::vector<Expr> place(Expr i) {
-        if (!name_.is_by_coordinates()) return {i};
-        std::vector<Expr> coordinates;
-        int64_t stride = 1;
-        for (int axis = shape_.rank(); axis-- > 0;) {
-            coordinates.insert(coordinates.begin(), i / stride % shape_[axis].count);
-            stride *= shape_[axis].count;
-        }
-        return coordinates;
-    }
-
     Body body_;
     uint32_t function_;
     FunctionName name_;
-    Shape shape_;
+    int64_t count_;
     ScalarArena arena_;
     KernelWriter writer_;
     uint32_t elements_ = 0;
@@ -140,7 +95,6 @@ int call_functions(const OpDef& op, const Variant& variant, const DeviceCaps& ca
             const HostTensor& tensor = lowered->values[name.is_load ? node->inputs[name.operand]
                                                                     : node->outputs[name.operand]];
             FunctionCaller caller(*call.functions, f, tensor);
-            if (!caller.suits()) continue;
             const Body& kernel = caller.kernel();
             std::vector<OperandMemory> operands;
             for (const BodyBuffer& b : kernel.buffers) {

@@ -127,23 +127,23 @@ class KernelBuilder;
 ///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: their product
 ///     rows                      the batch size, if any of these extents depends on it
 ///
-/// and those of the following whose names are in `helpers`:
+/// and functions that GLSL lacks, or that Vulkan leaves too inexact:
 ///
-///     vec4 ink_four(int i)      of a float input, elements i to i + 3; i is a multiple of four
-///     float16_t ink_half(int i) of an f16 input, element i; only in texts with matrices
-///     uvec4 ink_eight(int i)    of an f16 input, elements i to i + 7 as stored, two to a word;
-///                               i is a multiple of eight
-///     void outk_at(int c0, int c1, ..., T v)    outk by coordinates
-///     void outk_four_at(int c0, int c1, ..., vec4 v)    outk_at of a float output, for four
-///                               elements along the last axis, whose extent and index are
-///                               multiples of four
-///     void outk_eight_at(..., vec4 v, vec4 after)       likewise for eight elements
+///     float hearth_sin(x)       likewise cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh,
+///                               acosh, atanh and erf
+///     float hearth_pow(a, b)    likewise fmod, and atan2 of y and x
+///     float hearth_min(a, b)    NaN if an operand is NaN; likewise max
+///     float hearth_sign(x)      -1, 0 or 1; NaN of NaN
+///     float hearth_round_f16(x)     the nearest number that f16 has
+///     float hearth_round_bf16(x)    likewise of bf16
 ///
+/// A text that stores four elements at once, or multiplies matrices, is a `body` instead.
 /// T is float, int or uint (bool is int); of 64 bits, where the program stores them, int64_t or
-/// uint64_t.  If OpDef::is_opaque is set, `ink` is a buffer instead: ink_load(i) is element i as T,
-/// and ink.at[i] the element as stored, which may have 16 or 8 bits (device_dtype).  From
-/// shaders/common, narrow.glsl is in scope, coopmat.glsl if `has_matrices`, and math.glsl
-/// (hearth_tanh ...) if `helpers` names it.  The text declares the extensions it requires.
+/// uint64_t.
+///
+/// If OpDef::is_opaque is set, `ink` is a buffer instead: ink_load(i) is element i as T, and
+/// ink.at[i] the element as stored, which may have 16 or 8 bits (device_dtype).
+/// The text declares the extensions it requires.
 ///
 /// The grid has `work_items` / `tile_size` workgroups along each axis, rounded up.  Along x there
 /// may be fewer if the device's limit is lower, so a kernel loops in strides of gl_NumWorkGroups.x
@@ -157,8 +157,8 @@ struct CustomKernel {
     std::string name = {};
     std::function<void(KernelBuilder&)> body = {};  ///< writes the kernel's statements
     std::string glsl = {};                  ///< constants and functions, up to and including main()
-    std::vector<std::string> helpers = {};  ///< {"in0_four", "math.glsl"}: see above
-    bool has_matrices = false;              ///< the text multiplies matrices
+    std::vector<std::string> helpers = {};  ///< without effect
+    bool has_matrices = false;              ///< without effect
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<Axis, 3> grid = {};
     uint64_t flops = 0;

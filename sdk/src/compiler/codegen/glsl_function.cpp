@@ -11,8 +11,6 @@
 #include "compiler/codegen/operands.hpp"
 #include "compiler/kernel/writer.hpp"
 #include "compiler/print/glsl.hpp"
-#include "compiler/print/glsl_expressions.hpp"
-#include "compiler/shaders/shader_text.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -457,25 +455,24 @@ class RowFunctionWriter {
 
     /// An element of a slot, out of the word that it lies in.
     Expr load_weight(const Value& v, Expr element) {
-        const HeldType& held = held_type(v.dtype, program_.storage);
-        const uint64_t bytes = size_bytes(held.dtype);
+        const DType held = device_dtype(v.dtype, program_.storage);
+        const uint64_t bytes = size_bytes(held);
         const auto first = static_cast<int64_t>(
             (program_.find_variable(v.name)->offset - first_slot_->offset) / sizeof(uint32_t));
-        const auto is = [&](DType dtype) { return held.dtype == dtype; };
         if (bytes == sizeof(uint32_t)) {
             const Expr word = body_.load(words_, element + first);
-            if (is(DType::kF32)) return body_.operation(ScalarOp::kBitsToF32, word);
-            return is(DType::kU32) ? word : converted(word, ScalarType::kI32);
+            if (held == DType::kF32) return body_.operation(ScalarOp::kBitsToF32, word);
+            return held == DType::kU32 ? word : converted(word, ScalarType::kI32);
         }
         const Expr word = body_.load(words_, (element >> (bytes == 2 ? 1 : 2)) + first);
         const Expr part = element & (bytes == 2 ? 1 : 3);
-        if (is(DType::kF16)) return body_.chunk_element(body_.two_halves(word), part);
+        if (held == DType::kF16) return body_.chunk_element(body_.two_halves(word), part);
         // The element's bits move to the word's upper end, and down again from there.
         const auto bits = static_cast<int64_t>(8 * bytes);
         const Expr up = body_.index(32 - bits) - part * bits;
         const Expr top = body_.operation(ScalarOp::kShiftLeft, word, up);
-        if (is(DType::kBF16)) return body_.operation(ScalarOp::kBitsToF32, top);
-        if (is_unsigned(held.dtype)) return top >> (32 - bits);
+        if (held == DType::kBF16) return body_.operation(ScalarOp::kBitsToF32, top);
+        if (is_unsigned(held)) return top >> (32 - bits);
         return converted(top, ScalarType::kI32) >> (32 - bits);
     }
 
@@ -531,8 +528,6 @@ class RowFunctionWriter {
         text += "#ifndef " + upper + "\n#define " + upper + "\n";
         text += "#define " + name_ + "_program uvec2(0x" + std::string(hash + 8) + "u, 0x" +
                 std::string(hash, 8) + "u)  // its hash, low word first\n";
-        if (needs.rounding)
-            text += guarded("HEARTH_NARROW_GLSL", shader_text("common/narrow.glsl"));
         if (needs.rounding || needs.functions || needs.random)
             text += guarded("HEARTH_MATH_GLSL", print_glsl_math());
         text += "layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer " +

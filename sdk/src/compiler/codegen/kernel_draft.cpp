@@ -26,11 +26,8 @@ void set_functions(KernelDraft& kernel, std::shared_ptr<Body> body) {
     const BodyRequirements needs = body_requirements(*body);
     kernel.buffers.values = operand_values(*body);
     kernel.buffers.uses_rows = needs.rows;
-    kernel.has_matrices |= needs.matrices;
+    kernel.has_matrices = needs.matrices;
     kernel.uses_subgroups = needs.subgroups;
-    for (const uint32_t b : needs.words) kernel.word_loads.push_back(body->buffers[b].value);
-    for (const uint32_t b : needs.pairs) kernel.pair_loads.push_back(body->buffers[b].value);
-    for (const uint32_t b : needs.fours) kernel.vector_loads.push_back(body->buffers[b].value);
     kernel.described = std::move(body);
 }
 

@@ -24,17 +24,12 @@ struct KernelDraft {
     std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;
-    bool calls_math = false;            ///< the text itself: functions of shaders/common/math.glsl
     bool may_divide_inexactly = false;  ///< exact quotients would cost too much
-    bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
-    bool uses_subgroups = false;    ///< of Body::subgroup_size
-    std::vector<uint32_t> part_of;  ///< per buffer, in a batched kernel; see CallOperand
-    std::vector<uint32_t> spirv;    ///< finished code instead of the body
+    bool has_matrices = false;          ///< it multiplies matrices
+    bool uses_subgroups = false;        ///< of Body::subgroup_size
+    std::vector<uint32_t> part_of;      ///< per buffer, in a batched kernel; see CallOperand
+    std::vector<uint32_t> spirv;        ///< finished code instead of the body
     BufferTable buffers;
-    std::vector<uint32_t>
-        vector_loads;                  ///< values also touched as vec4, from "bKv" for buffer "bK"
-    std::vector<uint32_t> word_loads;  ///< likewise as uvec4, 16 bytes, from "bKw"
-    std::vector<uint32_t> pair_loads;  ///< likewise as uvec2, 8 bytes, from "bKp"
     std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
     std::vector<ValueId> stores;       ///< of a fused network: the buffers that it writes
     /// Of a text whose matrices belong to the workgroup: what it multiplies at once.

@@ -4,9 +4,9 @@
 #include "compiler/codegen/kernel_table.hpp"
 
 #include "compiler/codegen/glsl_compiler.hpp"
-#include "compiler/codegen/kernel_source.hpp"
-#include "compiler/codegen/khr_matrices.hpp"
+#include "compiler/codegen/glsl_kernel.hpp"
 #include "compiler/kernel/writer.hpp"
+#include "compiler/print/glsl.hpp"
 #include "compiler/print/spirv.hpp"
 #include "core/device_model.hpp"
 #include "core/driver_workarounds.hpp"
@@ -43,6 +43,12 @@ uint32_t spirv_version_of(const DeviceCaps& caps) {
     return caps.spirv_version >= kSpirv15 ? kSpirv15 : kSpirv13;
 }
 
+/// The extension by which a kernel with matrices reaches matrix cores.
+CooperativeMatrixExt matrix_cores_of(const KernelDraft& kernel, const DeviceCaps& caps) {
+    return kernel.prefers_nv_matrices && caps.cooperative_matrix_nv ? CooperativeMatrixExt::kNv
+                                                                    : caps.cooperative_matrix;
+}
+
 Result<std::vector<uint32_t>> print_body(const KernelDraft& draft, const OperandLayout& layout,
                                          BindingModel model, const DeviceCaps& caps) {
     SpirvOptions print;
@@ -58,15 +64,6 @@ Result<std::vector<uint32_t>> print_body(const KernelDraft& draft, const Operand
     print.guards_rounding = kGuardedRounding.is_needed(caps);
     print.guards_nan = kGuardedNan.is_needed(caps);
     return print_spirv(*draft.described, print);
-}
-
-/// source: the text, in GLSL.
-Result<std::vector<uint32_t>> compile_text(const KernelDraft& draft, const std::string& source,
-                                           const std::string& name, const DeviceCaps& caps) {
-    HEARTH_ASSIGN(std::vector<uint32_t> spirv, compile_glsl(source, name, caps.spirv_version));
-    const bool is_khr =
-        draft.has_matrices && matrix_cores_of(draft, caps) == CooperativeMatrixExt::kKhr;
-    return is_khr ? to_khr_matrices(spirv) : std::move(spirv);
 }
 
 }  // namespace
@@ -97,10 +94,13 @@ uint32_t KernelTable::add_body(const KernelDraft& kernel, const OperandLayout& l
 Result<uint32_t> KernelTable::add_compiled(const Graph& graph, const KernelDraft& draft,
                                            const OperandLayout& layout, const std::string& label) {
     const bool is_text = draft.spirv.empty() && draft.is_text();
-    const auto glsl = [&] {
-        return kernel_source(graph, draft, layout, options_.binding_model, options_.caps);
-    };
-    const std::string text = is_text ? glsl() : "";
+    if (is_text && layout.located_count > 0)
+        return unsupported("kernel " + draft.name + " in GLSL has " +
+                           std::to_string(layout.count()) + " operands, at most " +
+                           std::to_string(kMaxBoundOperands) +
+                           "; write it as a body (hearth/kernel.hpp)");
+    const std::string text =
+        is_text ? glsl_kernel(graph, draft, layout, options_.binding_model, options_.caps) : "";
     // A kernel that locates its operands belongs to one call.
     const bool is_shared = layout.located_count == 0;
     if (auto known = by_source_.find(text); is_shared && is_text && known != by_source_.end())
@@ -110,7 +110,8 @@ Result<uint32_t> KernelTable::add_compiled(const Graph& graph, const KernelDraft
     const uint32_t index = equal != kInvalidId ? equal : static_cast<uint32_t>(size());
     if (equal == kInvalidId) {
         if (is_shared) by_code_hash_.emplace(code_hash(kernel), index);
-        if (options_.keep_source && draft.spirv.empty()) kernel.source = is_text ? text : glsl();
+        if (options_.keep_source && draft.spirv.empty())
+            kernel.source = is_text ? text : print_glsl(*draft.described);
         program_.kernels.push_back(std::move(kernel));
     }
     if (is_text) by_source_.emplace(text, index);
@@ -130,7 +131,7 @@ Result<Kernel> KernelTable::compile(const Graph& graph, const KernelDraft& draft
         kernel.spirv = draft.spirv;
     } else if (draft.is_text()) {
         HEARTH_ASSIGN(kernel.spirv,
-                      compile_text(draft, text, kernel.name + " (" + label + ")", caps));
+                      compile_glsl(text, kernel.name + " (" + label + ")", caps.spirv_version));
     } else {
         HEARTH_ASSIGN(kernel.spirv, print_body(draft, layout, options_.binding_model, caps));
     }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "compiler/ir/graph.hpp"
-#include "compiler/print/glsl_elements.hpp"
 
 #include <cstdint>
 #include <string>
@@ -26,11 +25,6 @@ struct BufferTable {
 
     std::string name_of(uint32_t value);
 };
-
-/// How elements of a tensor lie in its buffer.
-inline const HeldType& held_type(DType dtype, NarrowStorage storage) {
-    return held_type(device_dtype(dtype, storage));
-}
 
 /// Whether any of the buffers has elements of so many bytes.
 bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage, uint32_t bytes);

@@ -36,7 +36,6 @@ Expr Body::constant(double value, ScalarType type) {
 uint32_t length_of(Chunk chunk) {
     switch (chunk) {
         case Chunk::kOne:
-        case Chunk::kHalf:
             return 1;
         case Chunk::kTwo:
             return 2;
@@ -218,14 +217,6 @@ Expr Body::join(Chunk chunk, Expr low, Expr high) {
                 .chunk = chunk});
 }
 
-Expr Body::gather(Chunk chunk, uint32_t function, Expr first) {
-    return add({.kind = ExprKind::kGather,
-                .type = ScalarType::kF32,
-                .bits = function,
-                .in = {first.id, 0, 0},
-                .chunk = chunk});
-}
-
 Expr Body::two_halves(Expr word) {
     return add({.kind = ExprKind::kTwoHalves,
                 .type = ScalarType::kF32,
@@ -376,26 +367,14 @@ class RequirementWalk {
             for (const uint32_t id : {s.a, s.b, s.c}) walk(id);
             for (const uint32_t id : s.arguments) walk(id);
             needs_.barriers |= s.kind == StatementKind::kBarrier;
-            needs_.unrolled |= s.is_unrolled || s.is_rolled;
             needs_.lanes |= s.kind == StatementKind::kMultiplyAdd;
-            if (s.kind == StatementKind::kStore || s.kind == StatementKind::kStoreVector)
-                note_store(body_.buffers[s.buffer].dtype);
-            if (s.kind == StatementKind::kStoreVector || s.kind == StatementKind::kLoadVector)
-                note_vector(s);
-            if (s.kind == StatementKind::kStoreChunk)
-                note(body_.expressions[s.b].chunk == Chunk::kHalves ? needs_.words : needs_.fours,
-                     s.buffer);
-            if (s.kind == StatementKind::kSubgroupBarrier) {
-                needs_.subgroup_barriers = true;
-                needs_.subgroups |= body_.subgroup_size != 0;
+            if (s.kind == StatementKind::kStore || s.kind == StatementKind::kStoreVector ||
+                s.kind == StatementKind::kStoreElements) {
+                const DType dtype = body_.buffers[s.buffer].dtype;
+                needs_.rounding |= dtype == DType::kF16 || dtype == DType::kBF16;
             }
-            if (s.kind == StatementKind::kStoreElements) {
-                note_store(body_.buffers[s.buffer].dtype);
-                if (body_.buffers[s.buffer].held == DType::kF32)
-                    note(needs_.fours, s.buffer);
-                else
-                    note(s.arguments.size() == 8 ? needs_.words : needs_.pairs, s.buffer);
-            }
+            needs_.subgroups |=
+                s.kind == StatementKind::kSubgroupBarrier && body_.subgroup_size != 0;
             walk(s.body);
             walk(s.otherwise);
         }
@@ -410,41 +389,13 @@ class RequirementWalk {
             for (const uint32_t in : n.in) walk(in);
         needs_.rows |= n.kind == ExprKind::kRowCount;
         needs_.random |= n.kind == ExprKind::kPhilox;
-        if (n.kind == ExprKind::kLoad) note_chunk(n);
-        if (n.kind == ExprKind::kLoadChunk)
-            note(n.chunk == Chunk::kHalves ? needs_.words : needs_.fours,
-                 static_cast<uint32_t>(n.bits));
         needs_.subgroups |=
             n.kind == ExprKind::kSubgroup || n.kind == ExprKind::kSubgroupInvocation;
         needs_.matrices |= is_fragment(n.chunk);
         needs_.wide |= is_wide(n.type);
         if (n.kind != ExprKind::kOperation) return;
         needs_.rounding |= n.op == ScalarOp::kRoundF16 || n.op == ScalarOp::kRoundBF16;
-        const ScalarType operand = body_.expressions[n.in[0]].type;
-        needs_.functions |= is_library_function(n.op, operand);
-        needs_.quotients |= n.op == ScalarOp::kDiv && operand == ScalarType::kF32;
-    }
-
-    void note_store(DType dtype) {
-        needs_.rounding |= dtype == DType::kF16 || dtype == DType::kBF16;
-    }
-
-    void note_vector(const Statement& s) {
-        const uint32_t bytes =
-            body_.locals[s.local].length * size_bytes(body_.buffers[s.buffer].held);
-        note(bytes == 8 ? needs_.pairs : needs_.words, s.buffer);
-    }
-
-    void note_chunk(const ExprNode& n) {
-        const auto buffer = static_cast<uint32_t>(n.bits);
-        if (n.chunk == Chunk::kHalves || (n.chunk == Chunk::kFour && n.type == ScalarType::kU32))
-            note(needs_.words, buffer);
-        else if (n.chunk == Chunk::kFour)
-            note(body_.buffers[buffer].held == DType::kF32 ? needs_.fours : needs_.pairs, buffer);
-    }
-
-    static void note(std::vector<uint32_t>& list, uint32_t buffer) {
-        if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
+        needs_.functions |= is_library_function(n.op, body_.expressions[n.in[0]].type);
     }
 
     const Body& body_;

@@ -25,11 +25,10 @@
 
 namespace hearth {
 
-/// Elements that follow each other, floats, as one value: what texts in shaders/ work with.
+/// Elements that follow each other, floats, as one value.
 enum class Chunk : uint8_t {
     kOne,     ///< a single number of any type: most expressions
     kFour,    ///< four floats
-    kHalf,    ///< one f16, as it lies in memory
     kHalves,  ///< eight f16, as they lie in memory
     kThree,   ///< three floats
     kTwo,     ///< two floats
@@ -77,7 +76,6 @@ enum class ExprKind : uint8_t {
     kFill,          ///< in[0] as each element; of kHalves: zeros
     kPart,          ///< elements 4 * bits to 4 * bits + 3 of in[0]
     kJoin,          ///< of in[0] and in[1], which are fours
-    kGather,        ///< bits: a function of one number; of in[0], in[0] + 1, ...
     kLoadChunk,  ///< chunk in[0] of buffer `bits`, the chunks before it being as long; fours and kHalves
     kCompose,      ///< a three or four of numbers: in[1] of Body::arguments from in[0] on
     kScale,        ///< the three or four in[0], each element times the number in[1]
@@ -274,7 +272,6 @@ struct Body {
     Expr part(Expr chunk, uint32_t four);
     Expr join(Chunk chunk, Expr low, Expr high);
     Expr vector(Expr four);
-    Expr gather(Chunk chunk, uint32_t function, Expr first);
     Expr two_halves(Expr word);
     /// An array of eight floats as kHalves.
     Expr pack(Expr array);
@@ -341,20 +338,15 @@ inline Expr operator==(Expr a, int64_t b) {
 /// What a target must offer beyond scalar arithmetic and buffers.
 struct BodyRequirements {
     bool rows = false;       ///< reads the live row count
-    bool unrolled = false;   ///< says of loops whether they should be written out
     bool barriers = false;   ///< between a workgroup's invocations
     bool rounding = false;   ///< rounds to f16 or bf16: an operation, or a store
     bool random = false;     ///< Philox
     bool functions = false;  ///< functions of mathematics beyond those of a target's language
-    bool quotients = false;  ///< divides floats
     bool lanes = false;      ///< vector registers: for CPUs alone
     bool subgroups = false;  ///< subgroups of Body::subgroup_size, with barriers of their own
-    bool subgroup_barriers = false;
-    bool matrices = false;  ///< fragments, of Body::matrix
-    bool wide = false;      ///< integers of 64 bits
+    bool matrices = false;   ///< fragments, of Body::matrix
+    bool wide = false;       ///< integers of 64 bits
     uint32_t shared_bytes = 0;
-    /// Buffers that are also reached in vectors of 8 and of 16 bytes, and as four floats.
-    std::vector<uint32_t> pairs, words, fours;
 };
 BodyRequirements body_requirements(const Body& body);
 

@@ -85,8 +85,7 @@ class CodeSize {
     uint64_t operation(const ExprNode& node) const {
         switch (node.kind) {
             case ExprKind::kCall:
-            case ExprKind::kGather:
-                return functions_[node.bits] * (node.kind == ExprKind::kGather ? lanes(node) : 1);
+                return functions_[node.bits];
             case ExprKind::kOperation:
                 if (node.op == ScalarOp::kDiv && node.type == ScalarType::kF32)
                     return kDivision * lanes(node);

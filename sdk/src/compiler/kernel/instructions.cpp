@@ -49,12 +49,8 @@ uint64_t joined(const ExprNode& /*n*/, uint32_t i, const In& in) {
     return rounded_to_half(in(i / 4, i % 4));
 }
 
-uint64_t filled(const ExprNode& n, uint32_t /*i*/, const In& in) {
-    return n.chunk == Chunk::kHalf ? rounded_to_half(in(0)) : in(0);
-}
-
-constexpr Chunks kFills{Chunk::kFour, Chunk::kHalf,  Chunk::kHalves, Chunk::kThree,   Chunk::kTwo,
-                        Chunk::kLeft, Chunk::kRight, Chunk::kSums,   Chunk::kHalfSums};
+constexpr Chunks kFills{Chunk::kFour, Chunk::kHalves, Chunk::kThree, Chunk::kTwo,
+                        Chunk::kLeft, Chunk::kRight,  Chunk::kSums,  Chunk::kHalfSums};
 constexpr Chunks kFragments{Chunk::kLeft, Chunk::kRight, Chunk::kSums, Chunk::kHalfSums};
 constexpr uint32_t kMemory = 3, kPhilox = 80;
 
@@ -105,7 +101,7 @@ constexpr ExpressionInstruction kExpressions[] = {
      .name = "load",
      .meaning = "an element of a buffer, or the chunk that begins there; of words, four",
      .in = {Takes::kIndex},
-     .gives = {Chunk::kOne, Chunk::kFour, Chunk::kHalf, Chunk::kHalves},
+     .gives = {Chunk::kOne, Chunk::kFour, Chunk::kHalves},
      .size = kMemory,
      .is_for_each = false},
     {.kind = ExprKind::kCall,
@@ -126,7 +122,7 @@ constexpr ExpressionInstruction kExpressions[] = {
     {.kind = ExprKind::kOperation,
      .name = "operation",
      .meaning = "a scalar operation as it is written, neither simplified nor reordered",
-     .gives = {Chunk::kOne, Chunk::kTwo, Chunk::kThree, Chunk::kFour, Chunk::kHalf, Chunk::kHalves},
+     .gives = {Chunk::kOne, Chunk::kTwo, Chunk::kThree, Chunk::kFour, Chunk::kHalves},
      .varies = kAsOperands},
     {.kind = ExprKind::kFitting,
      .name = "fitting operation",
@@ -171,7 +167,7 @@ constexpr ExpressionInstruction kExpressions[] = {
      .meaning = "a chunk or fragment with each element the same; of halves only zeros",
      .in = {Takes::kFloat},
      .gives = kFills,
-     .evaluate = filled},
+     .evaluate = [](const ExprNode&, uint32_t, const In& in) { return in(0); }},
     {.kind = ExprKind::kPart,
      .name = "part",
      .meaning = "four of eight halves",
@@ -186,11 +182,6 @@ constexpr ExpressionInstruction kExpressions[] = {
      .gives = {Chunk::kHalves},
      .evaluate = joined,
      .size = 0},
-    {.kind = ExprKind::kGather,
-     .name = "gather",
-     .meaning = "a function of one number, of this number and of those that follow it",
-     .in = {Takes::kAny},
-     .gives = {Chunk::kFour, Chunk::kHalves}},
     {.kind = ExprKind::kLoadChunk,
      .name = "load chunk",
      .meaning = "a chunk of a buffer, by its number among chunks as long",
@@ -352,9 +343,9 @@ std::span<const StatementInstruction> statement_instructions() {
 }
 
 const char* name_of(Chunk chunk) {
-    constexpr const char* kNames[] = {"a number", "four",     "a half",      "eight halves",
-                                      "three",    "two",      "left factor", "right factor",
-                                      "sums",     "half sums"};
+    constexpr const char* kNames[] = {"a number",     "four", "eight halves",
+                                      "three",        "two",  "left factor",
+                                      "right factor", "sums", "half sums"};
     return kNames[static_cast<size_t>(chunk)];
 }
 

@@ -670,8 +670,6 @@ class BodyVerifier {
             case ExprKind::kPart:
                 return expect(operands[0].chunk == Chunk::kHalves && n.bits < 2,
                               "four of no eight");
-            case ExprKind::kGather:
-                return gather(n, flow);
             case ExprKind::kLoadChunk:
                 if (buffer(n.bits))
                     expect(body_.buffers[n.bits].held == (is_four ? DType::kF32 : DType::kF16),
@@ -710,16 +708,6 @@ class BodyVerifier {
         expect_type(result, of.type, "the lane");
     }
 
-    void gather(const ExprNode& n, const Flow& flow) {
-        const uint32_t first[] = {n.in[0]};
-        call(n.bits, first, flow);
-        if (!error_.ok()) return;
-        const BodyFunction& function = body_.functions[n.bits];
-        expect(function.has_result && function.result == ScalarType::kF32 &&
-                   function.result_chunk == Chunk::kOne,
-               "gathers no floats");
-    }
-
     bool is_zero(uint32_t id) const {
         const ExprNode& n = body_.expressions[id];
         return n.kind == ExprKind::kConstant && n.bits == 0;
@@ -733,7 +721,6 @@ class BodyVerifier {
             case Chunk::kFour:
                 return expect(is_float || is_half || held == DType::kU32,
                               "loads four that are neither f32, f16 nor words");
-            case Chunk::kHalf:
             case Chunk::kHalves:
                 return expect(is_half, "loads halves that are no f16");
             case Chunk::kTwo:

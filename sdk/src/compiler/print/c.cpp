@@ -21,52 +21,9 @@ namespace hearth {
 namespace {
 
 std::string_view type_text(ScalarType type) {
-    switch (type) {
-        case ScalarType::kF32:
-            return "float";
-        case ScalarType::kI32:
-            return "int32_t";
-        case ScalarType::kU32:
-            return "uint32_t";
-        case ScalarType::kBool:
-            return "bool";
-        case ScalarType::kI64:
-            return "int64_t";
-        case ScalarType::kU64:
-            return "uint64_t";
-        case ScalarType::kF64:
-            return "double";
-    }
-    return "";
-}
-
-/// Of an element as it lies in memory; held: see device_dtype().
-std::string_view held_text(DType held) {
-    switch (held) {
-        case DType::kF32:
-            return "float";
-        case DType::kU32:
-            return "uint32_t";
-        case DType::kF16:
-        case DType::kBF16:
-        case DType::kU16:
-            return "uint16_t";
-        case DType::kI16:
-            return "int16_t";
-        case DType::kI8:
-            return "int8_t";
-        case DType::kU8:
-        case DType::kBool:
-            return "uint8_t";
-        case DType::kI64:
-            return "int64_t";
-        case DType::kU64:
-            return "uint64_t";
-        case DType::kF64:
-            return "double";
-        default:
-            return "int32_t";
-    }
+    constexpr std::string_view kNames[] = {"float",   "int32_t",  "uint32_t", "bool",
+                                           "int64_t", "uint64_t", "double"};
+    return kNames[static_cast<size_t>(type)];
 }
 
 std::string literal_text(uint64_t bits, ScalarType type) {
@@ -82,36 +39,18 @@ std::string cast(ScalarType type, const std::string& a) {
     return call("(" + std::string(type_text(type)) + ")", a);
 }
 
-/// The ending of functions of the prelude; those of f32 have none.
-std::string_view ending(ScalarType type) {
-    switch (type) {
-        case ScalarType::kI32:
-            return "_i32";
-        case ScalarType::kU32:
-            return "_u32";
-        case ScalarType::kI64:
-            return "_i64";
-        case ScalarType::kU64:
-            return "_u64";
-        case ScalarType::kF64:
-            return "_f64";
-        default:
-            return "";
-    }
-}
+/// A function of the prelude: those of f32 have no ending.
 std::string of_type(std::string_view function, ScalarType type) {
-    return std::string(function).append(ending(type));
-}
-std::string function_of(ScalarOp op, ScalarType type) {
-    return std::string(
-        function_name(op, type == ScalarType::kF64 ? Language::kCDouble : Language::kC));
+    constexpr std::string_view kEndings[] = {"", "_i32", "_u32", "", "_i64", "_u64", "_f64"};
+    return std::string(function).append(kEndings[static_cast<size_t>(type)]);
 }
 
 /// a: in parentheses where it has to be.
 std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
     const bool is_float = is_floating(type), is_double = type == ScalarType::kF64;
     const bool has_sign = !is_unsigned(type);
-    if (const std::string name = function_of(op, type); !name.empty()) return call(name, a);
+    if (const std::string_view name = c_function(op, is_double); !name.empty())
+        return call(name, a);
     switch (op) {
         case ScalarOp::kNeg:
             return is_float ? "-" + a : "0 - " + a;
@@ -174,7 +113,8 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
     const bool is_float = is_floating(type), is_double = type == ScalarType::kF64;
     const auto typed = [&](const char* function) { return call(of_type(function, type), a, b); };
     if (std::string text = infix(op, a, b); !text.empty()) return text;
-    if (const std::string name = function_of(op, type); !name.empty()) return call(name, a, b);
+    if (const std::string_view name = c_function(op, is_double); !name.empty())
+        return call(name, a, b);
     switch (op) {
         case ScalarOp::kDiv:
             return is_float ? a + " / " + b : typed("hearth_div");
@@ -588,8 +528,6 @@ class CPrinter final : CLikePrinter {
             case StatementKind::kLoadVector:
                 if (!is_spread_[s.local]) line(declaration(local(s)) + ";");
                 return load_elements(s);
-            case StatementKind::kStoreVector:
-                return store_elements(s);
             case StatementKind::kLoadLanes:
                 return line(declaration(local(s)) + " = hearth_load_" + lanes_text(local(s)) + "(" +
                             (s.b == 0 ? place_of_buffer(s.buffer) : expression(s.b)) + " + " +
@@ -692,7 +630,7 @@ class CPrinter final : CLikePrinter {
         return n.kind == ExprKind::kLocal && body_.locals[n.bits].kind == LocalKind::kResult;
     }
     static std::string pointer_to(const BodyBuffer& b) {
-        return std::string(held_text(b.held)) + "* ";
+        return std::string(c_held_type(b.held)) + "* ";
     }
     std::string place_of_buffer(uint64_t index) const override {
         const BodyBuffer& b = body_.buffers[index];
@@ -719,7 +657,7 @@ class CPrinter final : CLikePrinter {
         else if (to.dtype == DType::kBF16)
             stored = call(to.held == DType::kBF16 ? "hearth_bf16_of" : "hearth_round_bf16", value);
         else if (is_integer(to.dtype) && size_bytes(to.dtype) < 4)
-            stored = call("(" + std::string(held_text(to.dtype)) + ")", value);
+            stored = call("(" + std::string(c_held_type(to.dtype)) + ")", value);
         return place_of_buffer(buffer) + "[" + element + "] = " + stored + ";";
     }
 
@@ -857,6 +795,24 @@ class CPrinter final : CLikePrinter {
 };
 
 }  // namespace
+
+std::string_view c_held_type(DType held) {
+    switch (held) {
+        case DType::kF16:
+        case DType::kBF16:
+        case DType::kU16:
+            return "uint16_t";
+        case DType::kU8:
+        case DType::kBool:
+            return "uint8_t";
+        case DType::kI8:
+            return "int8_t";
+        case DType::kI16:
+            return "int16_t";
+        default:
+            return type_text(scalar_type(held));
+    }
+}
 
 Result<std::string> print_c(const Body& body, std::string_view name) {
     return CPrinter(body, name).print();

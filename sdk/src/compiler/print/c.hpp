@@ -24,6 +24,9 @@ std::string_view c_prelude();
 /// Vector registers of the CPU, for kernels whose bodies have lanes; behind the prelude.
 std::string_view c_lanes(CpuIsa cpu);
 
+/// The type of an element as it lies in memory; held: see device_dtype().
+std::string_view c_held_type(DType held);
+
 /// A function
 ///
 ///     void NAME(void* const* operands, int32_t rows, int32_t first, int32_t end, int32_t workgroups);

@@ -87,6 +87,11 @@ void CLikePrinter::statement(const Statement& s) {
             return line("continue;");
         case StatementKind::kBreak:
             return line("break;");
+        case StatementKind::kLoadVector:
+            line(declaration(local(s)) + ";");
+            return load_elements(s);
+        case StatementKind::kStoreVector:
+            return store_elements(s);
         case StatementKind::kLoadLanes:
         case StatementKind::kStoreLanes:
         case StatementKind::kMultiplyAdd:
@@ -164,8 +169,8 @@ std::string CLikePrinter::expression(uint32_t id) {
     }
 }
 
-void CLikePrinter::print_function(const BodyFunction& f, const std::string& head) {
-    line(head + " {");
+void CLikePrinter::print_function(const BodyFunction& f, const std::string& prefix) {
+    line(prefix + head_of(f) + " {");
     block(f.statements);
     line("}");
 }
@@ -181,18 +186,6 @@ std::string CLikePrinter::function_call(uint64_t function, std::span<const uint3
 
 std::string CLikePrinter::argument(uint32_t /*parameter*/, uint32_t argument) {
     return expression(argument);
-}
-
-std::string CLikePrinter::called_decompositions(const PrintFunction& print) const {
-    std::map<uint32_t, std::string> texts;  // functions come before those that call them
-    for (std::set<uint32_t> wanted = decompositions_; !wanted.empty();) {
-        const uint32_t index = *wanted.begin();
-        wanted.erase(wanted.begin());
-        if (!texts.contains(index)) texts[index] = print(index, wanted);
-    }
-    std::string all;
-    for (const auto& [index, text] : texts) all += text;
-    return all;
 }
 
 std::string CLikePrinter::spelled(const ExprNode& n) {
@@ -236,6 +229,13 @@ std::string CLikePrinter::spelled(const ExprNode& n) {
 std::string CLikePrinter::chunk_type(ScalarType /*type*/, Chunk /*chunk*/) const {
     return "";
 }
+uint32_t CLikePrinter::vector_length(Chunk chunk) {
+    return is_fragment(chunk) || chunk == Chunk::kHalves ? 0 : length_of(chunk);
+}
+std::string CLikePrinter::head_of(const BodyFunction& f) {
+    return f.name;
+}
+
 std::string CLikePrinter::chunk(uint32_t id) {
     const ExprNode& n = node(id);
     const std::string type = chunk_type(n.type, n.chunk);
@@ -248,14 +248,6 @@ std::string CLikePrinter::chunk(uint32_t id) {
             return elements_from(n, operand(n.in[0]));
         case ExprKind::kLoadChunk:
             return elements_from(n, operand(n.in[0]) + " * " + std::to_string(length_of(n.chunk)));
-        case ExprKind::kGather: {
-            const std::string& function = body_.functions[n.bits].name;
-            std::string elements;
-            for (uint32_t i = 0; i < length_of(n.chunk); ++i)
-                elements += (i == 0 ? "" : ", ") + function + "(" + operand(n.in[0]) + " + " +
-                            std::to_string(i) + ")";
-            return type + "(" + elements + ")";
-        }
         case ExprKind::kChunkElement:
             return operand(n.in[0]) + "[" + expression(n.in[1]) + "]";
         case ExprKind::kFill:

@@ -7,16 +7,18 @@
 #pragma once
 
 #include "compiler/kernel/body.hpp"
+#include "compiler/kernel/decompositions.hpp"
 #include "compiler/print/operators.hpp"
 
+#include <hearth/core/assert.hpp>
 #include <hearth/status.hpp>
 
-#include <functional>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth {
@@ -56,8 +58,8 @@ class CLikePrinter {
     std::string operand(uint32_t id);
     /// The expressions with commas between them, but those that are 0.
     std::string list(std::span<const uint32_t> expressions);
-    /// Lines of a function; `head` is its first one, without the brace.
-    void print_function(const BodyFunction& f, const std::string& head);
+    /// Lines of a function.  prefix: ahead of head_of().
+    void print_function(const BodyFunction& f, const std::string& prefix = "");
     std::string function_call(uint64_t function, std::span<const uint32_t> arguments);
     /// An argument for this parameter.
     virtual std::string argument(uint32_t parameter, uint32_t argument);
@@ -65,6 +67,10 @@ class CLikePrinter {
     std::string spelled(const ExprNode& n);
     virtual std::span<const Spelling> spellings() const { return {}; }
     virtual std::string chunk_type(ScalarType type, Chunk chunk) const;
+    /// Elements of what languages have as a number or a vector; 0: of no such chunk.
+    static uint32_t vector_length(Chunk chunk);
+    /// A function's first line, without the brace.
+    virtual std::string head_of(const BodyFunction& f);
     /// Chunks in languages with vectors of two to four numbers.
     std::string chunk(uint32_t id);
     std::string elements_from(const ExprNode& n, const std::string& first);
@@ -72,10 +78,24 @@ class CLikePrinter {
     void spread(const Statement& s);
     /// A value that is set once, as expressions name it.
     virtual std::string name_of_value(const std::string& name) const { return name; }
-    /// The functions of decompositions() that were called, and those that they call; print: of one of them, noting in
-    /// the set what it calls.
-    using PrintFunction = std::function<std::string(uint32_t, std::set<uint32_t>&)>;
-    std::string called_decompositions(const PrintFunction& print) const;
+    /// The functions of decompositions() that were called, and those that they call.  Printer: of the language.
+    template <class Printer>
+    std::string called_decompositions(const std::string& prefix = "") const {
+        std::map<uint32_t, std::string> texts;  // functions come before those that call them
+        for (std::set<uint32_t> wanted = decompositions_; !wanted.empty();) {
+            const uint32_t index = *wanted.begin();
+            wanted.erase(wanted.begin());
+            if (texts.contains(index)) continue;
+            Printer printer(decompositions());
+            printer.print_function(decompositions().functions[index], prefix);
+            HEARTH_ASSERT(printer.error_.ok());
+            wanted.merge(printer.decompositions_);
+            texts[index] = std::move(printer.text_);
+        }
+        std::string all;
+        for (const auto& [index, text] : texts) all += text;
+        return all;
+    }
     /// The first of a statement's lines: "for (...) {".
     std::string loop_head(const Statement& s);
     /// Statements that load or store a vector, element by element.

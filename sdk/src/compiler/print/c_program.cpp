@@ -84,29 +84,6 @@ std::string count_text(Extent extent) {
     return extent.fixed == 0 ? rows : std::to_string(extent.fixed) + "u + " + rows;
 }
 
-/// Of elements as the caller's memory holds them.
-std::string_view element_text(DType held) {
-    switch (held) {
-        case DType::kF32:
-            return "float";
-        case DType::kU32:
-            return "uint32_t";
-        case DType::kF16:
-        case DType::kBF16:
-        case DType::kU16:
-            return "uint16_t";
-        case DType::kI16:
-            return "int16_t";
-        case DType::kI8:
-            return "int8_t";
-        case DType::kU8:
-        case DType::kBool:
-            return "uint8_t";
-        default:
-            return "int32_t";
-    }
-}
-
 class ProgramPrinter {
   public:
     explicit ProgramPrinter(const CProgramText& of)
@@ -290,7 +267,7 @@ class ProgramPrinter {
         for (size_t i = 0; i < entry.bindings.size(); ++i) {
             const Binding& b = program_.bindings[entry.bindings[i]];
             text += std::string("    ") + (b.direction == Direction::kInput ? "const " : "") +
-                    std::string(element_text(held(b.dtype))) + "* " + fields_[index][i] + "; /* " +
+                    std::string(c_held_type(held(b.dtype))) + "* " + fields_[index][i] + "; /* " +
                     (b.direction == Direction::kInput    ? "input "
                      : b.direction == Direction::kOutput ? "output "
                                                          : "input, written in place, ") +

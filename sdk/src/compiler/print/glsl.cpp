@@ -3,55 +3,76 @@
 
 #include "compiler/print/glsl.hpp"
 
-#include "compiler/ir/scalar_operands.hpp"
-#include "compiler/kernel/decompositions.hpp"
+#include "compiler/ir/scalar_operation.hpp"
+#include "compiler/kernel/instructions.hpp"
 #include "compiler/print/c_like.hpp"
-#include "compiler/print/glsl_elements.hpp"
-#include "compiler/print/glsl_expressions.hpp"
-#include "compiler/print/glsl_regions.hpp"
+#include "compiler/print/literals.hpp"
 #include "compiler/shaders/shader_text.hpp"
 
-#include <hearth/core/assert.hpp>
-
-#include <bit>
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace hearth {
 
 namespace {
 
+/// Without a row: what Vulkan lets be too inexact, or what GLSL lacks.
+constexpr Spelling kSpellings[] = {
+    {ScalarOp::kAbs, kOfUnsigned, "$a"},
+    {ScalarOp::kSign, kOfF32, "hearth_sign($A)"},
+    {ScalarOp::kSign, kOfU32, "min($A, 1u)"},
+    {ScalarOp::kSign, kOfU64, "min($A, 1ul)"},
+    {ScalarOp::kSign, kOfSigned, "sign($A)"},
+    {ScalarOp::kRound, kOfAny, "roundEven($A)"},
+    {ScalarOp::kSqrt, kOfAny, "sqrt($A)"},
+    {ScalarOp::kRsqrt, kOfAny, "inversesqrt($A)"},
+    {ScalarOp::kExp, kOfAny, "exp($A)"},
+    {ScalarOp::kLog, kOfAny, "log($A)"},
+    {ScalarOp::kIsNan, kOfAny, "isnan($A)"},
+    {ScalarOp::kIsInf, kOfAny, "isinf($A)"},
+    {ScalarOp::kToF32, kOfAny, "float($A)"},
+    {ScalarOp::kToI32, kOfIntegers | kOfBool, "int($A)"},
+    {ScalarOp::kToU32, kOfIntegers | kOfBool, "uint($A)"},
+    {ScalarOp::kToI64, kOfIntegers | kOfBool, "int64_t($A)"},
+    {ScalarOp::kToU64, kOfIntegers | kOfBool, "uint64_t($A)"},
+    {ScalarOp::kToBool, kOfAny, "bool($A)"},
+    {ScalarOp::kRoundF16, kOfF32, "hearth_round_f16($A)"},
+    {ScalarOp::kBitsToF32, kOfI32, "intBitsToFloat($A)"},
+    {ScalarOp::kBitsToF32, kOfU32, "uintBitsToFloat($A)"},
+    {ScalarOp::kBitsToI32, kOfAny, "floatBitsToInt($A)"},
+    {ScalarOp::kBitsToU32, kOfAny, "floatBitsToUint($A)"},
+    {ScalarOp::kBitsToUniform, kOfAny, "float($a >> 8) * 5.9604644775390625e-8"},
+    {ScalarOp::kDiv, kOfIntegers, "$a / $b"},
+    {ScalarOp::kMod, kOfIntegers, "$a % $b"},
+    {ScalarOp::kMin, kOfF32, "hearth_min($A, $B)"},
+    {ScalarOp::kMin, kOfIntegers, "min($A, $B)"},
+    {ScalarOp::kMax, kOfF32, "hearth_max($A, $B)"},
+    {ScalarOp::kMax, kOfIntegers, "max($A, $B)"},
+    {ScalarOp::kShiftLeft, kOfAny, "$a << $b"},
+    {ScalarOp::kShiftRight, kOfAny, "$a >> $b"},
+    {ScalarOp::kSelect, kOfAny, "$a ? $b : $c"},
+};
+
 class GlslPrinter final : CLikePrinter {
   public:
     explicit GlslPrinter(const Body& body, GlslOptions options = {})
-        : CLikePrinter(body),
-          options_(options),
-          converts_(body_requirements(body).matrices),
-          is_math_(&body == &decompositions()) {}
+        : CLikePrinter(body), options_(options), is_math_(&body == &decompositions()) {}
 
     std::string functions() {
-        for (const Local& local : body_.locals) {
-            const std::string declared = value_type(local.type, local.chunk) + " " + local.name;
-            if (local.kind == LocalKind::kShared)
-                text_ += "shared " + declared + "[" + std::to_string(local.length) + "];\n";
-            if (local.kind == LocalKind::kPrivate) text_ += declared + ";\n";
+        for (const Local& l : body_.locals) {
+            if (l.kind == LocalKind::kShared)
+                line("shared " + declaration(l) + "[" + std::to_string(l.length) + "];");
+            if (l.kind == LocalKind::kPrivate) line(declaration(l) + ";");
         }
-        std::string text = std::move(text_);
-        for (const BodyFunction& f : body_.functions) text += function(f);
-        return text;
+        for (const BodyFunction& f : body_.functions) print_function(f);
+        return finished();
     }
 
     std::string function(const BodyFunction& f) {
-        text_ = f.has_result ? value_type(f.result, f.result_chunk) : "void";
-        text_ += " " + f.name + "(";
-        for (size_t i = 0; i < f.parameters.size(); ++i)
-            text_ +=
-                (i == 0 ? "" : ", ") + type_of(f.parameters[i]) + " " + expression(f.parameters[i]);
-        text_ += ") {\n";
-        block(f.statements);
-        return finished() + "}\n";
+        print_function(f);
+        return finished();
     }
-
-    std::string main() { return "void main() {\n" + statements() + "}\n"; }
 
     std::string statements() {
         block(body_.statements);
@@ -60,49 +81,115 @@ class GlslPrinter final : CLikePrinter {
 
   private:
     std::string finished() {
-        HEARTH_ASSERT(error_.ok());  // but for vectors of CPUs, GLSL has all of it
+        HEARTH_ASSERT(error_.ok());  // all but vectors of CPUs can be written
         return std::move(text_);
     }
 
-    /// Buffers are passed and assigned as addresses, a uvec2, or as places in regions, a uint.
-    /// SwiftShader's compiler crashes on a buffer reference that is chosen by a branch, and on one
-    /// that is cast to another type.
-    std::string type_of(uint32_t parameter) const {
-        const ExprNode& n = node(parameter);
-        if (n.kind == ExprKind::kBuffer) return options_.in_region.empty() ? "uvec2" : "uint";
-        const bool is_result = body_.locals[n.bits].kind == LocalKind::kResult;
-        return (is_result ? "out " : "") + value_type(n.type, n.chunk);
+    std::string head_of(const BodyFunction& f) override {
+        std::string text;
+        for (const uint32_t p : f.parameters) {
+            const ExprNode& n = node(p);
+            const bool is_buffer = n.kind == ExprKind::kBuffer;
+            const bool is_result = !is_buffer && body_.locals[n.bits].kind == LocalKind::kResult;
+            text += (text.empty() ? "" : ", ") + std::string(is_result ? "out " : "") +
+                    (is_buffer ? "buffer" : chunk_type(n.type, n.chunk)) + " " + expression(p);
+        }
+        return (f.has_result ? chunk_type(f.result, f.result_chunk) : "void") + " " + f.name + "(" +
+               text + ")";
     }
 
-    static std::string value_type(ScalarType type, Chunk chunk) {
+    std::string chunk_type(ScalarType type, Chunk chunk) const override {
+        if (chunk == Chunk::kOne) return std::string(glsl_type(type));
         if (chunk == Chunk::kFour && type == ScalarType::kU32) return "uvec4";
-        return std::string(chunk == Chunk::kOne ? glsl_type(type) : glsl_chunk_type(chunk));
+        constexpr const char* kNames[] = {"",         "vec4",        "uvec4",        "vec3",
+                                          "vec2",     "left_factor", "right_factor", "sums",
+                                          "half_sums"};
+        return kNames[static_cast<size_t>(chunk)];
+    }
+    std::string literal(uint64_t bits, ScalarType type) const override {
+        return glsl_literal(bits, type);
+    }
+    std::string place_of(uint64_t index) const override { return body_.locals[index].name; }
+    std::string declaration(const Local& l) override {
+        const bool is_array = l.kind == LocalKind::kArray || l.kind == LocalKind::kVector;
+        // Decompositions correct rounding errors by differences, which must stay as they are written.
+        return (is_math_ && l.type == ScalarType::kF32 ? "precise " : "") +
+               chunk_type(l.type, l.chunk) + " " + l.name +
+               (is_array ? "[" + std::to_string(l.length) + "]" : "");
+    }
+
+    std::string stored(uint64_t buffer, const std::string& element) const {
+        return place_of_buffer(buffer) + ".at[" + element + "]";
+    }
+    std::string load(uint64_t buffer, const std::string& element) override {
+        return glsl_loaded(body_.buffers[buffer].held, stored(buffer, element));
+    }
+    std::string store(uint64_t buffer, const std::string& element,
+                      const std::string& value) override {
+        const auto [dtype, held] =
+            std::pair(body_.buffers[buffer].dtype, body_.buffers[buffer].held);
+        std::string text = value;
+        if (dtype == DType::kF16) text = "hearth_round_f16(" + value + ")";
+        if (dtype == DType::kBF16) text = "hearth_round_bf16(" + value + ")";
+        if (held == DType::kBF16) text = "floatBitsToUint(" + text + ") >> 16";
+        if (size_bytes(held) >= 4 && is_integer(dtype) && size_bytes(dtype) < 4)
+            text =
+                "bitfieldExtract(" + value + ", 0, " + std::to_string(8 * size_bytes(dtype)) + ")";
+        if (size_bytes(held) < 4) text = std::string(glsl_held_type(held)) + "(" + text + ")";
+        return stored(buffer, element) + " = " + text + ";";
+    }
+
+    /// Whether the value is a fragment, or f16 as they lie in memory.
+    bool is_packed(uint32_t id) const {
+        const Chunk chunk = node(id).chunk;
+        return is_fragment(chunk) || chunk == Chunk::kHalves;
+    }
+    /// A call of an instruction, without spaces in its name.
+    static std::string instruction(std::string text, const std::string& operands) {
+        std::ranges::replace(text, ' ', '_');
+        return text + "(" + operands + ")";
+    }
+    std::string instruction(const ExprNode& n) {
+        const std::string name = instruction_of(n.kind).name;
+        switch (n.kind) {
+            case ExprKind::kLoad:
+            case ExprKind::kLoadChunk:
+                return instruction(name, place_of_buffer(n.bits) + ", " + list(n.in));
+            case ExprKind::kPack:
+                return instruction(name, place_of(n.bits));
+            case ExprKind::kPart:
+                return instruction(name, list(n.in) + ", " + std::to_string(n.bits));
+            default:
+                return instruction(name, list(n.in));
+        }
+    }
+    void instruction(const Statement& s) {
+        const uint32_t operands[] = {s.a, s.b, s.c};
+        const bool has_buffer =
+            s.kind == StatementKind::kStoreChunk || s.kind == StatementKind::kStoreElements;
+        std::string text = has_buffer                         ? place_of_buffer(s.buffer)
+                           : s.kind == StatementKind::kSpread ? place_of(s.local)
+                                                              : "";
+        for (const std::string& more : {list(operands), list(s.arguments)})
+            if (!more.empty()) text += (text.empty() ? "" : ", ") + more;
+        line(instruction(instruction_of(s.kind).name, text + (s.by_columns ? ", by columns" : "")) +
+             ";");
     }
 
     void statement(const Statement& s) override {
         switch (s.kind) {
             case StatementKind::kDeclareBuffer:
-                return line(type_of(s.a) + " " + expression(s.a) + ";");
-            case StatementKind::kLoadVector:
-                return line("const " + vector_type(s) + " " + local(s).name + " = " +
-                            load_vector(s.buffer, words_of(s), vector_index(s)) + ";");
-            case StatementKind::kStoreVector:
-                return line(store_vector(s.buffer, words_of(s), vector_index(s),
-                                         vector_type(s) + "(" + words(s) + ")"));
-            case StatementKind::kStoreChunk:
-                return line(store_vector(s.buffer, chunk_view(chunk_of(s.b)), expression(s.a),
-                                         expression(s.b)));
-            case StatementKind::kSpread:
-                return line("hearth_spread(" + list(s.arguments) + ", " + local(s).name + ");");
+                return line("buffer " + expression(s.a) + ";");
             case StatementKind::kLoadFragment:
-                return transfer_matrix("hearth_matrix_load(", s);
             case StatementKind::kStoreFragment:
-                return transfer_matrix("hearth_matrix_store(", s);
+                return instruction(s);
+            case StatementKind::kStoreChunk:
+                if (is_packed(s.b)) return instruction(s);
+                break;
             case StatementKind::kStoreElements:
-                return line(chunk_of_elements(s));
-            case StatementKind::kLetCall:
-                return line("const " + declaration(local(s)) + " = " +
-                            body_.functions[s.function].name + "(" + list(s.arguments) + ");");
+            case StatementKind::kSpread:
+                if (is_packed(s.arguments[0])) return instruction(s);
+                break;
             case StatementKind::kFor:
                 line((is_math_        ? ""
                       : s.is_unrolled ? "[[unroll]] "
@@ -115,96 +202,10 @@ class GlslPrinter final : CLikePrinter {
                 return line("barrier();");
             case StatementKind::kSubgroupBarrier:
                 return line("subgroupBarrier();");
-            case StatementKind::kCall:
-                return line(body_.functions[s.function].name + "(" + list(s.arguments) + ");");
             default:
-                return CLikePrinter::statement(s);
+                break;
         }
-    }
-
-    std::string literal(uint64_t bits, ScalarType type) const override {
-        return glsl_literal(bits, type);
-    }
-    std::string place_of(uint64_t index) const override { return body_.locals[index].name; }
-    std::string declaration(const Local& l) override {
-        // Decompositions correct rounding errors by differences, which must stay as they are written.
-        return (is_math_ && l.type == ScalarType::kF32 ? "precise " : "") +
-               value_type(l.type, l.chunk) + " " + l.name +
-               (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
-    }
-
-    /// A buffer's address, or its place in a region.
-    std::string place_of_buffer(uint64_t buffer) const override {
-        const BodyBuffer& b = body_.buffers[buffer];
-        return b.kind == BufferKind::kOperand ? b.name + "a" : b.name;
-    }
-    bool is_in_region(uint64_t buffer) const {
-        if (body_.buffers[buffer].kind != BufferKind::kOperand) return !options_.in_region.empty();
-        return buffer < options_.in_region.size() && options_.in_region[buffer];
-    }
-    /// A buffer whose elements are used.
-    std::string elements_of(uint64_t buffer) const {
-        const BodyBuffer& b = body_.buffers[buffer];
-        if (b.kind == BufferKind::kOperand) return b.name;
-        return std::string(held_type(b.held).block) + "(" + b.name + ")";
-    }
-    /// An element as it lies in memory; in a region, converted to what kernels compute with.
-    std::string stored(uint64_t buffer, const std::string& element) const {
-        if (is_in_region(buffer))
-            return region_load(held_type(body_.buffers[buffer].held).block, place_of_buffer(buffer),
-                               element);
-        return elements_of(buffer) + ".at[" + element + "]";
-    }
-
-    std::string load(uint64_t buffer, const std::string& element) override {
-        return load_text(held_type(body_.buffers[buffer].held), stored(buffer, element));
-    }
-    std::string store(uint64_t buffer, const std::string& element,
-                      const std::string& value) override {
-        const BodyBuffer& to = body_.buffers[buffer];
-        const HeldType& held = held_type(to.held);
-        if (is_in_region(buffer))
-            return region_store(held.block, place_of_buffer(buffer), element,
-                                value_text(held, to.dtype, value));
-        return elements_of(buffer) + ".at[" + element + "] = " + store_text(held, to.dtype, value) +
-               ";";
-    }
-
-    /// Vectors as which an operand's bytes are seen: "b3v" and "F32x4".
-    struct VectorView {
-        const char* suffix;
-        const char* block;
-    };
-    static constexpr VectorView kFours{"v", "F32x4"}, kWords{"w", "U32x4"}, kPairs{"p", "U32x2"};
-    std::string load_vector(uint64_t buffer, VectorView view, const std::string& index) const {
-        if (is_in_region(buffer)) return region_load(view.block, place_of_buffer(buffer), index);
-        return body_.buffers[buffer].name + view.suffix + ".at[" + index + "]";
-    }
-    std::string store_vector(uint64_t buffer, VectorView view, const std::string& index,
-                             const std::string& value) const {
-        if (is_in_region(buffer))
-            return region_store(view.block, place_of_buffer(buffer), index, value);
-        return load_vector(buffer, view, index) + " = " + value + ";";
-    }
-
-    uint32_t word_count(const Statement& s) const {
-        return local(s).length * size_bytes(body_.buffers[s.buffer].held) /
-               uint32_t{sizeof(uint32_t)};
-    }
-    std::string vector_type(const Statement& s) const {
-        return "uvec" + std::to_string(word_count(s));
-    }
-    VectorView words_of(const Statement& s) const { return word_count(s) == 2 ? kPairs : kWords; }
-    std::string vector_index(const Statement& s) {
-        return operand(s.a) + " / " + std::to_string(local(s).length);
-    }
-    std::string words(const Statement& s) const {
-        const BodyBuffer& to = body_.buffers[s.buffer];
-        std::string text;
-        for (uint32_t i = 0; i < word_count(s); ++i)
-            text += (i == 0 ? "" : ", ") + word_of_elements(held_type(to.held), to.dtype,
-                                                            local(s).name, static_cast<int>(i));
-        return text;
+        CLikePrinter::statement(s);
     }
 
     std::string expression(uint32_t id) override {
@@ -212,6 +213,8 @@ class GlslPrinter final : CLikePrinter {
         switch (n.kind) {
             case ExprKind::kRowCount:
                 return "rows";
+            case ExprKind::kPushedWord:
+                return "word" + std::to_string(n.bits);
             case ExprKind::kInvocation:
                 return "int(gl_LocalInvocationID.x)";
             case ExprKind::kWorkgroup:
@@ -222,192 +225,60 @@ class GlslPrinter final : CLikePrinter {
                 return "int(gl_SubgroupID)";
             case ExprKind::kSubgroupInvocation:
                 return "int(gl_SubgroupInvocationID)";
-            case ExprKind::kDotHalves:
-                return dot_halves(expression(n.in[0]), expression(n.in[1]), expression(n.in[2]));
             case ExprKind::kTwoHalves:
                 return "unpackHalf2x16(" + expression(n.in[0]) + ")";
-            case ExprKind::kPack:
-                return "hearth_pack(" + body_.locals[n.bits].name + ")";
-            case ExprKind::kReinterpret:
-                return expression(n.in[0]);  // both are a uvec4
-            case ExprKind::kLength:
-                return expression(n.in[0]) + ".length()";
-            case ExprKind::kConvert:
-                return n.chunk == Chunk::kLeft
-                           ? expression(n.in[0])  // the same type
-                           : value_type(n.type, n.chunk) + "(" + expression(n.in[0]) + ")";
-            case ExprKind::kElement:
-                return element(n);
-            case ExprKind::kChunkElement:
-                return expression(n.in[0]) + "[" + expression(n.in[1]) + "]";
-            case ExprKind::kVector:
-            case ExprKind::kFill:
-            case ExprKind::kPart:
-            case ExprKind::kJoin:
-            case ExprKind::kGather:
-                return chunk(n);
-            case ExprKind::kLoadChunk:
-                return load_vector(n.bits, chunk_view(n.chunk), expression(n.in[0]));
-            case ExprKind::kCompose:
-                return std::string(glsl_chunk_type(n.chunk)) + "(" + list(body_.arguments_of(n)) +
-                       ")";
-            case ExprKind::kScale:
-                return operand(n.in[0]) + " * " + operand(n.in[1]);
-            case ExprKind::kMultiplyAdd:
-                return (is_fragment(n.chunk) ? "hearth_multiply_add(" : "fma(") + list(n.in) + ")";
-            case ExprKind::kDot:
-                return "dot(" + list(n.in) + ")";
-            case ExprKind::kClamp:
-                return "clamp(" + list(n.in) + ")";
-            case ExprKind::kLoad:
-                return n.chunk != Chunk::kOne ? chunk(n) : CLikePrinter::expression(id);
-            case ExprKind::kCall:
-                return body_.functions[n.bits].name + "(" + list(body_.arguments_of(n)) + ")";
-            default:
-                return CLikePrinter::expression(id);
-        }
-    }
-
-    static std::string dot_halves(const std::string& a, const std::string& b,
-                                  const std::string& sum) {
-        const auto term = [&](const char* half) {
-            return "unpackHalf2x16(" + a + ")" + half + ", unpackHalf2x16(" + b + ")" + half;
-        };
-        return "fma(" + term(".y") + ", fma(" + term(".x") + ", " + sum + "))";
-    }
-
-    Chunk chunk_of(uint32_t id) const { return node(id).chunk; }
-
-    static VectorView chunk_view(Chunk chunk) { return chunk == Chunk::kHalves ? kWords : kFours; }
-
-    /// function: the beginning of a call that takes a fragment and its place in memory.
-    void transfer_matrix(const std::string& function, const Statement& s) {
-        const ExprNode& memory = node(s.arguments[0]);
-        const auto call = [&](const std::string& array, const std::string& first) {
-            line(function + expression(s.a) + ", " + array + ", " + first + ", " + expression(s.c) +
-                 (s.by_columns ? ", true);" : ", false);"));
-        };
-        if (memory.kind != ExprKind::kBuffer)
-            return call(expression(s.arguments[0]), expression(s.b));
-        if (!is_in_region(memory.bits))
-            return call(elements_of(memory.bits) + ".at", expression(s.b));
-        const RegionView view = region_view(held_type(body_.buffers[memory.bits].held));
-        const std::string place = place_of_buffer(memory.bits);
-        const std::string first = region_index(view, place, expression(s.b));
-        line("if ((" + place + " & 1u) != 0u)");
-        call(region_array(view.block, true), first);
-        line("else");
-        call(region_array(view.block, false), first);
-    }
-
-    /// Elements from a on.
-    std::string chunk_of_elements(const Statement& s) {
-        const BodyBuffer& to = body_.buffers[s.buffer];
-        const bool is_half = to.held == DType::kF16, are_eight = s.arguments.size() == 8;
-        const auto stored_as = [&](const std::string& value) {
-            return store_vector(s.buffer,
-                                !is_half    ? kFours
-                                : are_eight ? kWords
-                                            : kPairs,
-                                operand(s.a) + (are_eight ? " / 8" : " / 4"), value);
-        };
-        if (s.arguments.size() == 1) {
-            const std::string four = expression(s.arguments[0]);
-            return stored_as(is_half ? "hearth_halves(" + four + ")" : four);
-        }
-        if (!is_half) return stored_as("vec4(" + list(s.arguments) + ")");
-        std::string pairs;
-        for (size_t i = 0; i < s.arguments.size(); i += 2)
-            pairs += (i == 0 ? "packHalf2x16(vec2(hearth_round_f16("
-                             : ", packHalf2x16(vec2(hearth_round_f16(") +
-                     expression(s.arguments[i]) + "), hearth_round_f16(" +
-                     expression(s.arguments[i + 1]) + ")))";
-        return stored_as((are_eight ? "uvec4(" : "uvec2(") + pairs + ")");
-    }
-
-    /// A chunk that is made of something else.
-    std::string chunk(const ExprNode& n) {
-        const std::string type(glsl_chunk_type(n.chunk));
-        switch (n.kind) {
-            case ExprKind::kLoad:
-                return chunk_load(n);
-            case ExprKind::kFill: {
-                const std::string value = expression(n.in[0]);
-                if (n.chunk == Chunk::kHalves || n.type == ScalarType::kU32) return "uvec4(0)";
-                return type + "(" + value + ")";
-            }
-            case ExprKind::kPart:
-                return "hearth_four(" + expression(n.in[0]) + (n.bits == 0 ? ".xy)" : ".zw)");
-            case ExprKind::kJoin:
-                return "hearth_pack(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
             case ExprKind::kVector: {
-                const std::string& name = body_.locals[n.bits].name;
-                return "vec4(unpackHalf2x16(" + name + ".x), unpackHalf2x16(" + name + ".y))";
+                const std::string name = place_of(n.bits);
+                return "vec4(" + name + "[0], " + name + "[1], " + name + "[2], " + name + "[3])";
             }
+            case ExprKind::kLength:
+            case ExprKind::kPart:
+            case ExprKind::kPack:
+            case ExprKind::kJoin:
+            case ExprKind::kConvert:
+            case ExprKind::kReinterpret:
+            case ExprKind::kDotHalves:
+                return instruction(n);
+            case ExprKind::kLoad:
+            case ExprKind::kLoadChunk:
+            case ExprKind::kFill:
+            case ExprKind::kMultiplyAdd:
+                if (is_packed(id)) return instruction(n);
+                break;
             default:
-                return gather(n);
+                break;
         }
+        return CLikePrinter::expression(id);
     }
 
-    std::string chunk_load(const ExprNode& n) {
-        const std::string at = operand(n.in[0]);
-        if (n.chunk == Chunk::kHalf) {
-            const std::string half = stored(n.bits, expression(n.in[0]));
-            return is_in_region(n.bits) ? "float16_t(" + half + ")" : half;
-        }
-        if (n.chunk == Chunk::kHalves) return load_vector(n.bits, kWords, at + " / 8");
-        if (n.type == ScalarType::kU32) return load_vector(n.bits, kWords, at + " / 4");
-        if (body_.buffers[n.bits].held == DType::kF16)
-            return "hearth_four(" + load_vector(n.bits, kPairs, at + " / 4") + ")";
-        return load_vector(n.bits, kFours, at + " / 4");
-    }
-
-    std::string gather(const ExprNode& n) {
-        const std::string function = body_.functions[n.bits].name;
-        const std::string first = operand(n.in[0]);
-        const auto element = [&](uint32_t i) {
-            return function + "(" + first + (i == 0 ? "" : " + " + std::to_string(i)) + ")";
-        };
-        std::string elements;
-        for (uint32_t i = 0; i < length_of(n.chunk); i += n.chunk == Chunk::kHalves ? 2 : 1) {
-            if (i > 0) elements += ", ";
-            elements += n.chunk == Chunk::kHalves
-                            ? "packHalf2x16(vec2(" + element(i) + ", " + element(i + 1) + "))"
-                            : element(i);
-        }
-        return std::string(glsl_chunk_type(n.chunk)) + "(" + elements + ")";
-    }
-
-    std::string element(const ExprNode& n) {
-        const Local& array = body_.locals[n.bits];
-        if (array.kind != LocalKind::kVector) return array.name + "[" + expression(n.in[0]) + "]";
-        const std::string text =
-            element_of_words(held_type(array.held), array.name, operand(n.in[0]));
-        return array.type == ScalarType::kF32
-                   ? text
-                   : std::string(glsl_type(array.type)) + "(" + text + ")";
-    }
+    std::span<const Spelling> spellings() const override { return kSpellings; }
 
     std::string operation(const ExprNode& n) override {
-        if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
-            return "hearth_rounded(" + expression(n.in[0]) + ")";
-        GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFitting};
-        if (converts_) operation.round_f16 = "hearth_convert_f16";
-        operation.divides_exactly = options_.divides_exactly;
-        operation.asks_for_nan = options_.asks_for_nan;
-        std::vector<std::string> operands;
-        for (size_t i = 0; i < static_cast<size_t>(operand_count(n.op)); ++i) {
-            operands.push_back(operand(n.in[i]));
-            if (i < operation.is_number.size())
-                operation.is_number[i] = node(n.in[i]).kind == ExprKind::kConstant &&
-                                         !std::isnan(constant_value(node(n.in[i])));
-        }
-        return glsl_operation(operation, operands);
+        if (n.kind == ExprKind::kFitting)
+            return (n.op == ScalarOp::kPow ? "pow" : std::string(glsl_type(n.type))) + "(" +
+                   list(n.in) + ")";
+        const bool is_float = node(n.in[0]).type == ScalarType::kF32;
+        if (is_float && options_.divides_exactly && n.op == ScalarOp::kDiv)
+            return "hearth_divide(" + list(n.in) + ")";
+        if (is_float && (n.op == ScalarOp::kMax || n.op == ScalarOp::kMin))
+            for (const size_t number : {1u, 0u})
+                if (is_number(n.in[number])) return extreme(n, n.in[1 - number], n.in[number]);
+        return spelled(n);
+    }
+    bool is_number(uint32_t id) const {
+        return node(id).kind == ExprKind::kConstant && !std::isnan(constant_value(node(id)));
+    }
+    /// The larger or smaller of a float and a number.  A comparison leaves NaN as it is.
+    std::string extreme(const ExprNode& n, uint32_t value, uint32_t number) {
+        const bool is_max = n.op == ScalarOp::kMax;
+        const std::string a = operand(value), b = operand(number);
+        if (options_.asks_for_nan)
+            return "isnan(" + a + ") ? " + a + " : " + (is_max ? "max(" : "min(") + a + ", " + b +
+                   ")";
+        return a + (is_max ? " < " : " > ") + b + " ? " + b + " : " + a;
     }
 
     const GlslOptions options_;
-    /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
-    const bool converts_;
     const bool is_math_;
 };
 
@@ -421,22 +292,67 @@ std::string print_glsl_statements(const Body& body) {
     return GlslPrinter(body).statements();
 }
 
-const std::string& print_glsl_math() {
-    static const std::string text = [] {
-        const auto is_elsewhere = [](std::string_view name) {
-            return name.ends_with("64") || name == "hearth_round_f16" ||
-                   name == "hearth_round_bf16" || name == "hearth_divide";
-        };
-        std::string all(shader_text("common/math.glsl"));
-        for (const BodyFunction& f : decompositions().functions)
-            if (!is_elsewhere(f.name)) all += GlslPrinter(decompositions()).function(f);
-        return all;
-    }();
-    return text;
+std::string print_glsl(const Body& body, GlslOptions options) {
+    return print_glsl_functions(body, options) + "void main() {\n" +
+           GlslPrinter(body, options).statements() + "}\n";
 }
 
-std::string print_glsl(const Body& body, GlslOptions options) {
-    return print_glsl_functions(body, options) + GlslPrinter(body, options).main();
+const std::string& print_glsl_math(bool has_int64) {
+    const auto print = [](bool with_int64) {
+        std::string all(shader_text("common/math.glsl"));
+        for (const BodyFunction& f : decompositions().functions)
+            if (with_int64 || !f.name.ends_with("64"))
+                all += GlslPrinter(decompositions()).function(f);
+        return all;
+    };
+    static const std::array<std::string, 2> texts{print(false), print(true)};
+    return texts[has_int64 ? 1 : 0];
+}
+
+std::string_view glsl_type(ScalarType type) {
+    constexpr std::string_view kNames[] = {"float",   "int",      "uint",  "bool",
+                                           "int64_t", "uint64_t", "double"};
+    return kNames[static_cast<size_t>(type)];
+}
+
+std::string_view glsl_held_type(DType held) {
+    switch (held) {
+        case DType::kF16:
+            return "float16_t";
+        case DType::kBF16:
+        case DType::kU16:
+            return "uint16_t";
+        case DType::kI16:
+            return "int16_t";
+        case DType::kI8:
+            return "int8_t";
+        case DType::kU8:
+        case DType::kBool:
+            return "uint8_t";
+        default:
+            return glsl_type(scalar_type(held));
+    }
+}
+
+std::string glsl_loaded(DType held, const std::string& stored) {
+    if (size_bytes(held) >= 4) return stored;
+    if (held == DType::kF16) return "float(" + stored + ")";
+    if (held == DType::kBF16) return "uintBitsToFloat(uint(" + stored + ") << 16)";
+    return (is_unsigned(held) ? "uint(" : "int(") + stored + ")";
+}
+
+std::string glsl_literal(double value, ScalarType type) {
+    return glsl_literal(bits_of(value, type), type);
+}
+
+std::string glsl_literal(uint64_t bits, ScalarType type) {
+    if (!is_floating(type)) return whole_literal(bits, type, "int(0x80000000u)", "l");
+    const double value = value_of(bits, type);
+    if (std::isnan(value)) return "uintBitsToFloat(0x7fc00000u)";
+    if (std::isinf(value))
+        return value > 0 ? "uintBitsToFloat(0x7f800000u)" : "uintBitsToFloat(0xff800000u)";
+    const std::string text = decimal_text(value);
+    return text[0] == '-' ? "(" + text + ")" : text;
 }
 
 }  // namespace hearth

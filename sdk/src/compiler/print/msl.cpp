@@ -5,12 +5,9 @@
 
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
-#include "compiler/kernel/decompositions.hpp"
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/literals.hpp"
 #include "compiler/shaders/shader_text.hpp"
-
-#include <hearth/core/assert.hpp>
 
 #include <cmath>
 #include <utility>
@@ -78,7 +75,7 @@ class MslPrinter final : CLikePrinter {
         ++depth_;
         std::string parameters, arguments, declarations;
         members(parameters, arguments, declarations);
-        for (const BodyFunction& f : body_.functions) print_function(f, head_of(f));
+        for (const BodyFunction& f : body_.functions) print_function(f);
         line("void main() {");
         block(body_.statements);
         line("}");
@@ -92,21 +89,12 @@ class MslPrinter final : CLikePrinter {
         line("    if (own.group_index < own.workgroups) own.main();");
         line("}");
         if (!error_.ok()) return unsupported("MSL: " + error_.message());
-        const std::string library =
-            called_decompositions([](uint32_t index, std::set<uint32_t>& calls) {
-                return MslPrinter(decompositions()).decomposition(index, calls);
-            });
-        return std::string(prelude_text("kernel.metal")) + library + text_;
+        return std::string(prelude_text("kernel.metal")) +
+               called_decompositions<MslPrinter>("inline ") + text_;
     }
 
   private:
-    std::string decomposition(uint32_t index, std::set<uint32_t>& calls) {
-        const BodyFunction& f = body_.functions[index];
-        print_function(f, "inline " + head_of(f));
-        HEARTH_ASSERT(error_.ok());
-        calls.merge(decompositions_);
-        return std::move(text_);
-    }
+    friend CLikePrinter;
 
     /// Members of the struct, the kernel's parameters, what it gives the members, and its shared arrays.
     void members(std::string& parameters, std::string& arguments, std::string& declarations) {
@@ -137,7 +125,7 @@ class MslPrinter final : CLikePrinter {
         return "device " + std::string(held_text(b.held)) + "* ";
     }
 
-    std::string head_of(const BodyFunction& f) {
+    std::string head_of(const BodyFunction& f) override {
         std::string text;
         for (const uint32_t p : f.parameters) {
             const ExprNode& n = node(p);
@@ -164,19 +152,9 @@ class MslPrinter final : CLikePrinter {
     }
 
     std::string chunk_type(ScalarType type, Chunk chunk) const override {
-        const std::string of(type_text(type));
-        switch (chunk) {
-            case Chunk::kOne:
-                return of;
-            case Chunk::kTwo:
-                return of + "2";
-            case Chunk::kThree:
-                return of + "3";
-            case Chunk::kFour:
-                return of + "4";
-            default:
-                return "";
-        }
+        const uint32_t length = vector_length(chunk);
+        if (length == 0) return "";
+        return std::string(type_text(type)) + (length == 1 ? "" : std::to_string(length));
     }
     std::string declaration(const Local& l) override {
         const std::string type = chunk_type(l.type, l.chunk);
@@ -189,11 +167,6 @@ class MslPrinter final : CLikePrinter {
         switch (s.kind) {
             case StatementKind::kDeclareBuffer:
                 return line(pointer_to(body_.buffers[node(s.a).bits]) + expression(s.a) + ";");
-            case StatementKind::kLoadVector:
-                line(declaration(local(s)) + ";");
-                return load_elements(s);
-            case StatementKind::kStoreVector:
-                return store_elements(s);
             case StatementKind::kBarrier:
                 return line("threadgroup_barrier(mem_flags::mem_threadgroup);");
             default:

@@ -9,33 +9,33 @@ namespace {
 
 struct FunctionNames {
     ScalarOp op;
-    std::string_view glsl, c, c_double;
+    std::string_view c, c_double;
 };
 
-/// hearth_...: of print_glsl_math() and shaders/prelude/kernel.h.
+/// hearth_...: of shaders/prelude/kernel.h.
 constexpr FunctionNames kFunctions[] = {
-    {ScalarOp::kFloor, "floor", "floorf", "floor"},
-    {ScalarOp::kCeil, "ceil", "ceilf", "ceil"},
-    {ScalarOp::kRound, "roundEven", "nearbyintf", "nearbyint"},
-    {ScalarOp::kTrunc, "trunc", "truncf", "trunc"},
-    {ScalarOp::kSqrt, "sqrt", "sqrtf", "sqrt"},
-    {ScalarOp::kExp, "exp", "hearth_exp", "exp"},
-    {ScalarOp::kLog, "log", "logf", "log"},
-    {ScalarOp::kSin, "hearth_sin", "sinf", "sin"},
-    {ScalarOp::kCos, "hearth_cos", "cosf", "cos"},
-    {ScalarOp::kTan, "hearth_tan", "tanf", "tan"},
-    {ScalarOp::kAsin, "hearth_asin", "asinf", "asin"},
-    {ScalarOp::kAcos, "hearth_acos", "acosf", "acos"},
-    {ScalarOp::kAtan, "hearth_atan", "atanf", "atan"},
-    {ScalarOp::kSinh, "hearth_sinh", "sinhf", "sinh"},
-    {ScalarOp::kCosh, "hearth_cosh", "coshf", "cosh"},
-    {ScalarOp::kTanh, "hearth_tanh", "hearth_tanh", "tanh"},
-    {ScalarOp::kAsinh, "hearth_asinh", "asinhf", "asinh"},
-    {ScalarOp::kAcosh, "hearth_acosh", "acoshf", "acosh"},
-    {ScalarOp::kAtanh, "hearth_atanh", "atanhf", "atanh"},
-    {ScalarOp::kErf, "hearth_erf", "hearth_erf", "erf"},
-    {ScalarOp::kAtan2, "hearth_atan2", "atan2f", "atan2"},
-    {ScalarOp::kRoundBF16, "hearth_round_bf16", "hearth_round_bf16", ""},
+    {ScalarOp::kFloor, "floorf", "floor"},
+    {ScalarOp::kCeil, "ceilf", "ceil"},
+    {ScalarOp::kRound, "nearbyintf", "nearbyint"},
+    {ScalarOp::kTrunc, "truncf", "trunc"},
+    {ScalarOp::kSqrt, "sqrtf", "sqrt"},
+    {ScalarOp::kExp, "hearth_exp", "exp"},
+    {ScalarOp::kLog, "logf", "log"},
+    {ScalarOp::kSin, "sinf", "sin"},
+    {ScalarOp::kCos, "cosf", "cos"},
+    {ScalarOp::kTan, "tanf", "tan"},
+    {ScalarOp::kAsin, "asinf", "asin"},
+    {ScalarOp::kAcos, "acosf", "acos"},
+    {ScalarOp::kAtan, "atanf", "atan"},
+    {ScalarOp::kSinh, "sinhf", "sinh"},
+    {ScalarOp::kCosh, "coshf", "cosh"},
+    {ScalarOp::kTanh, "hearth_tanh", "tanh"},
+    {ScalarOp::kAsinh, "asinhf", "asinh"},
+    {ScalarOp::kAcosh, "acoshf", "acosh"},
+    {ScalarOp::kAtanh, "atanhf", "atanh"},
+    {ScalarOp::kErf, "hearth_erf", "erf"},
+    {ScalarOp::kAtan2, "atan2f", "atan2"},
+    {ScalarOp::kRoundBF16, "hearth_round_bf16", ""},
 };
 
 }  // namespace
@@ -75,12 +75,9 @@ std::string infix(ScalarOp op, std::string_view a, std::string_view b) {
     }
 }
 
-std::string_view function_name(ScalarOp op, Language language) {
+std::string_view c_function(ScalarOp op, bool is_double) {
     for (const FunctionNames& names : kFunctions)
-        if (names.op == op)
-            return language == Language::kGlsl      ? names.glsl
-                   : language == Language::kCDouble ? names.c_double
-                                                    : names.c;
+        if (names.op == op) return is_double ? names.c_double : names.c;
     return {};
 }
 

@@ -775,8 +775,6 @@ class FunctionPrinter {
                 const uint32_t from = value(n.in[0]), type = type_of(n);
                 return type == type_of(node(n.in[0])) ? from : emit(Op::kFConvert, type, {from});
             }
-            case ExprKind::kGather:
-                return gather(n);
             case ExprKind::kLoadChunk: {
                 const View view = n.chunk == Chunk::kHalves ? View::kWords : View::kFours;
                 return load_view(static_cast<uint32_t>(n.bits), view, value(n.in[0]));
@@ -973,22 +971,6 @@ class FunctionPrinter {
         append(code_, kernel_.has_khr_matrices() ? Op::kStoreMatrixKhr : Op::kStoreMatrixNv,
                operands);
         return 0;
-    }
-
-    /// A vector of the function's results for consecutive numbers.
-    uint32_t gather(const ExprNode& n) {
-        if (n.chunk != Chunk::kFour) return fail("gathers of f16");
-        const uint32_t first = value(n.in[0]);
-        Words members;
-        for (uint32_t i = 0; i < length_of(n.chunk); ++i) {
-            const uint32_t at = i == 0
-                                    ? first
-                                    : emit(Op::kIAdd, type_i32(),
-                                           {first, kernel_.constant_int(static_cast<int32_t>(i))});
-            members.push_back(emit(Op::kFunctionCall, type_f32(),
-                                   {kernel_.function(body_, static_cast<uint32_t>(n.bits)), at}));
-        }
-        return composite(type_of(n), members);
     }
 
     uint32_t random_word(const ExprNode& n) {
@@ -1231,7 +1213,6 @@ class FunctionPrinter {
             case ExprKind::kLoad:
             case ExprKind::kLoadChunk:
             case ExprKind::kCall:
-            case ExprKind::kGather:
             case ExprKind::kElement:
             case ExprKind::kPhilox:
             case ExprKind::kCompose:

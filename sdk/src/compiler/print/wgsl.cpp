@@ -5,12 +5,9 @@
 
 #include "compiler/ir/scalar_operands.hpp"
 #include "compiler/ir/scalar_operation.hpp"
-#include "compiler/kernel/decompositions.hpp"
 #include "compiler/print/c_like.hpp"
 #include "compiler/print/literals.hpp"
 #include "compiler/shaders/shader_text.hpp"
-
-#include <hearth/core/assert.hpp>
 
 #include <bit>
 #include <cmath>
@@ -22,19 +19,10 @@ namespace hearth {
 
 namespace {
 
+/// Empty: a program for WGSL has no numbers of 64 bits.
 std::string_view type_text(ScalarType type) {
-    switch (type) {
-        case ScalarType::kF32:
-            return "f32";
-        case ScalarType::kI32:
-            return "i32";
-        case ScalarType::kU32:
-            return "u32";
-        case ScalarType::kBool:
-            return "bool";
-        default:  // a program for WGSL has none of 64 bits
-            return "";
-    }
+    constexpr std::string_view kNames[] = {"f32", "i32", "u32", "bool", "", "", ""};
+    return kNames[static_cast<size_t>(type)];
 }
 
 std::string literal_text(uint64_t bits, ScalarType type) {
@@ -103,24 +91,15 @@ class WgslPrinter final : CLikePrinter {
         }
         if (!body_.functions.empty())
             line("var<private> own_group: i32; var<private> own_invocation: i32;");
-        for (const BodyFunction& f : body_.functions) print_function(f, head_of(f));
+        for (const BodyFunction& f : body_.functions) print_function(f);
         main();
         if (!error_.ok()) return unsupported("WGSL: " + error_.message());
-        const std::string library =
-            called_decompositions([](uint32_t index, std::set<uint32_t>& calls) {
-                return WgslPrinter(decompositions()).decomposition(index, calls);
-            });
-        return std::string(prelude_text("kernel.wgsl")) + library + text_;
+        return std::string(prelude_text("kernel.wgsl")) + called_decompositions<WgslPrinter>() +
+               text_;
     }
 
   private:
-    std::string decomposition(uint32_t index, std::set<uint32_t>& calls) {
-        const BodyFunction& f = body_.functions[index];
-        print_function(f, head_of(f));
-        HEARTH_ASSERT(error_.ok());
-        calls.merge(decompositions_);
-        return std::move(text_);
-    }
+    friend CLikePrinter;
 
     void main() {
         const std::string size = std::to_string(wgsl_workgroup_size(body_));
@@ -170,7 +149,7 @@ class WgslPrinter final : CLikePrinter {
 
     // ------------------------------------------------------------------------ functions
 
-    std::string head_of(const BodyFunction& f) {
+    std::string head_of(const BodyFunction& f) override {
         std::string text;
         for (const uint32_t p : f.parameters) {
             const ExprNode& n = node(p);
@@ -202,19 +181,10 @@ class WgslPrinter final : CLikePrinter {
     }
 
     std::string chunk_type(ScalarType type, Chunk chunk) const override {
+        const uint32_t length = vector_length(chunk);
         const std::string of(type_text(type));
-        switch (chunk) {
-            case Chunk::kOne:
-                return of;
-            case Chunk::kTwo:
-                return "vec2<" + of + ">";
-            case Chunk::kThree:
-                return "vec3<" + of + ">";
-            case Chunk::kFour:
-                return "vec4<" + of + ">";
-            default:
-                return "";
-        }
+        if (length < 2) return length == 0 ? "" : of;
+        return "vec" + std::to_string(length) + "<" + of + ">";
     }
     std::string type_of(const Local& l) {
         const std::string type = chunk_type(l.type, l.chunk);
@@ -260,11 +230,6 @@ class WgslPrinter final : CLikePrinter {
                             ";");
             case StatementKind::kDeclareBuffer:
                 return line("var " + expression(s.a) + ": u32;");
-            case StatementKind::kLoadVector:
-                line(declaration(local(s)) + ";");
-                return load_elements(s);
-            case StatementKind::kStoreVector:
-                return store_elements(s);
             case StatementKind::kLoadLanes:
                 return line(declaration(local(s)) + " = " + four([&](const char* lane) {
                                 const std::string at = operand(s.a) + " + " + lane;

@@ -12,7 +12,7 @@
 #include "compiler/codegen/shared/group_expressions.hpp"
 #include "compiler/codegen/shared/known_ranges.hpp"
 #include "compiler/kernel/writer.hpp"
-#include "compiler/print/glsl_expressions.hpp"
+#include "compiler/print/glsl.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
