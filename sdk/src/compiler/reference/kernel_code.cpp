@@ -32,7 +32,7 @@ constexpr uint32_t kNone = ~0u;
 // Registers with the place of an invocation.
 enum : uint32_t { kInvocation, kWorkgroup, kWorkgroupCount, kRows, kFirstFree };
 
-/// What an invocation's instructions work on.
+/// State that an invocation's instructions work on.
 struct Machine {
     uint32_t* r;  ///< registers
     uint32_t* shared;
@@ -113,7 +113,7 @@ size_t bytes_of(uint32_t words) {
 #define HEARTH_TARGET_FMA
 #endif
 
-/// What instructions do.  i.d, a, b, c: registers, unless the comment says otherwise.
+/// Functions of instructions.  i.d, a, b, c: registers, unless the comment says otherwise.
 struct Do {
     static void jump(const I& i, M& m) { m.next = m.code + i.a; }  ///< to instruction a
     /// To instruction a, unless b.
@@ -295,7 +295,7 @@ struct Operation {
     ScalarOp op;
     Execute run;
 };
-/// Of f32.  The smaller and the larger are NaN if one is.
+/// Operations on f32.  The smaller and the larger are NaN if one is.
 constexpr Operation kFloatOperations[] = {
     {ScalarOp::kAdd, [](const I& i, M& m) { m.r[i.d] = bits_of(m.f(i.a) + m.f(i.b)); }},
     {ScalarOp::kSub, [](const I& i, M& m) { m.r[i.d] = bits_of(m.f(i.a) - m.f(i.b)); }},
@@ -318,7 +318,7 @@ constexpr Operation kFloatOperations[] = {
     {ScalarOp::kEqual, [](const I& i, M& m) { m.r[i.d] = m.f(i.a) == m.f(i.b); }},
     {ScalarOp::kNotEqual, [](const I& i, M& m) { m.r[i.d] = m.f(i.a) != m.f(i.b); }},
 };
-/// Of i32, u32 and conditions.
+/// Operations on i32, u32 and conditions.
 constexpr Operation kWordOperations[] = {
     {ScalarOp::kAdd, Do::add},
     {ScalarOp::kSub, [](const I& i, M& m) { m.r[i.d] = m.r[i.a] - m.r[i.b]; }},
@@ -333,7 +333,7 @@ constexpr Operation kWordOperations[] = {
     {ScalarOp::kToU32, Do::copy},
     {ScalarOp::kBitsToF32, Do::copy},
 };
-/// Of i32 alone.
+/// Operations on i32 alone.
 constexpr Operation kIntegerOperations[] = {
     {ScalarOp::kMin, Do::min_i},
     {ScalarOp::kMax, Do::max_i},
