@@ -208,7 +208,7 @@ struct Do {
     static void product_sum(const I& i, M& m) {
         m.r[i.d] = bits_of(m.f(i.a) * m.f(i.b) + m.f(i.c));
     }
-    /// The same, rounded once.
+    /// Fused: rounded once.
     static void fma(const I& i, M& m) {
         m.r[i.d] = bits_of(std::fma(m.f(i.a), m.f(i.b), m.f(i.c)));
     }
@@ -221,7 +221,7 @@ struct Do {
         for (uint32_t k = 0; k < i.count; ++k)
             m.r[i.d + k] = bits_of(std::fma(m.f(i.a + k), m.f(i.b + k), m.f(i.d + k)));
     }
-    /// The same with one factor a for all.
+    /// Fused, with one factor a for all.
     static void lanes_factor_product_sum(const I& i, M& m) {
         const float a = m.f(i.a);
         for (uint32_t k = 0; k < i.count; ++k)
@@ -269,7 +269,7 @@ struct Do {
     }
 };
 
-/// How elements of a type are loaded, stored, and made narrow where they are held in 32 bits.  Others are words.
+/// Functions by which elements of a type are loaded, stored, and made narrow where they are held in 32 bits.  Others are words.
 struct Access {
     DType dtype;
     Execute load, store, narrow;
