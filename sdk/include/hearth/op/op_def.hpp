@@ -156,9 +156,7 @@ struct CustomKernel {
     };
     std::string name = {};
     std::function<void(KernelBuilder&)> body = {};  ///< writes the kernel's statements
-    std::string glsl = {};                  ///< constants and functions, up to and including main()
-    std::vector<std::string> helpers = {};  ///< without effect
-    bool has_matrices = false;              ///< without effect
+    std::string glsl = {};  ///< constants and functions, up to and including main()
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<Axis, 3> grid = {};
     uint64_t flops = 0;
