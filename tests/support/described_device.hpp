@@ -149,6 +149,9 @@ class DescribedHost {
     static void VKAPI_PTR features(VkPhysicalDevice, VkPhysicalDeviceFeatures2* out) {
         gpu::set_features(device_->features(), out);
     }
+    static void VKAPI_PTR formats(VkPhysicalDevice, VkFormat, VkFormatProperties* out) {
+        *out = {};
+    }
     static void VKAPI_PTR memory(VkPhysicalDevice, VkPhysicalDeviceMemoryProperties* out) {
         *out = {};
     }
@@ -188,6 +191,7 @@ class DescribedHost {
         const std::string_view asked = name;
         if (asked == "vkGetPhysicalDeviceProperties2") return untyped(properties);
         if (asked == "vkGetPhysicalDeviceFeatures2") return untyped(features);
+        if (asked == "vkGetPhysicalDeviceFormatProperties") return untyped(formats);
         if (asked == "vkGetPhysicalDeviceMemoryProperties") return untyped(memory);
         if (asked == "vkGetPhysicalDeviceQueueFamilyProperties") return untyped(queues);
         if (asked == "vkEnumerateDeviceExtensionProperties") return untyped(list_extensions);

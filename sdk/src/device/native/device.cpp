@@ -155,6 +155,12 @@ void VKAPI_PTR GetPhysicalDeviceFeatures2(VkPhysicalDevice, VkPhysicalDeviceFeat
 }
 
 /// Reports one memory type: visible to kernels and application alike.
+/// No images: they are written by shaders.
+void VKAPI_PTR GetPhysicalDeviceFormatProperties(VkPhysicalDevice, VkFormat,
+                                                 VkFormatProperties* out) {
+    *out = {};
+}
+
 void VKAPI_PTR GetPhysicalDeviceMemoryProperties(VkPhysicalDevice,
                                                  VkPhysicalDeviceMemoryProperties* out) {
     *out = {};
@@ -375,7 +381,8 @@ PFN_vkVoidFunction VKAPI_PTR get_instance_proc(VkInstance, const char* name) {
     Named{"vk" #function, reinterpret_cast<PFN_vkVoidFunction>(function)},
     static const Named kFunctions[] = {
         HEARTH_NAMED(GetPhysicalDeviceProperties) HEARTH_NAMED(GetPhysicalDeviceProperties2)
-            HEARTH_NAMED(GetPhysicalDeviceFeatures2) HEARTH_NAMED(GetPhysicalDeviceMemoryProperties)
+            HEARTH_NAMED(GetPhysicalDeviceFeatures2) HEARTH_NAMED(
+                GetPhysicalDeviceFormatProperties) HEARTH_NAMED(GetPhysicalDeviceMemoryProperties)
                 HEARTH_NAMED(GetPhysicalDeviceQueueFamilyProperties) HEARTH_NAMED(
                     EnumerateDeviceExtensionProperties) HEARTH_NAMED(GetDeviceProcAddr)
                     HEARTH_NAMED(AllocateMemory) HEARTH_NAMED(FreeMemory) HEARTH_NAMED(MapMemory)
