@@ -14,10 +14,6 @@ Expr FunctionWriter::add_parameter(std::string name, ScalarType type) {
     return note(body_.new_local(std::move(name), LocalKind::kParameter, type));
 }
 
-Expr FunctionWriter::add_chunk(std::string name, Chunk chunk) {
-    return note(body_.new_chunk(std::move(name), LocalKind::kParameter, chunk));
-}
-
 Expr FunctionWriter::add_result(std::string name, ScalarType type) {
     return note(body_.new_local(std::move(name), LocalKind::kResult, type));
 }

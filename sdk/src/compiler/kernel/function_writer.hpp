@@ -21,7 +21,6 @@ class FunctionWriter {
 
     /// Parameters, in the order in which they are added.
     Expr add_parameter(std::string name, ScalarType type);
-    Expr add_chunk(std::string name, Chunk chunk);
     /// One that the function sets for its caller.
     Expr add_result(std::string name, ScalarType type);
     /// A parameter that scalar expressions call by a new variable, or by this one.
